@@ -1,0 +1,42 @@
+# Two commands do all the set-up on a machine with Python 3.11+ and make:
+#   make demo    fit topics on the docstrings of scientific Python and print them
+#   make test    lint, types and every test
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+.PHONY: demo test lint bench docs clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# The user environment: the package and what it needs to run.
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+# The developer environment: test and lint tools on top.
+$(VENV)/.developer: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+demo: $(VENV)/.installed
+	$(BIN)/anchorwords demo
+
+lint: $(VENV)/.developer
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# Two workers, one BLAS thread each: the suite is many small fits, and threads on top of workers only queue.
+test: lint
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
+
+bench: $(VENV)/.developer
+	$(BIN)/python benchmarks/tolerance.py --quick
+
+docs: $(VENV)/.developer
+	$(BIN)/python docs/check.py
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .coverage htmlcov demo

@@ -1,0 +1,1 @@
+"""Anchor words: their choice, and the topics that follow from them."""

@@ -1,0 +1,110 @@
+"""LAW, the Low-rank Anchor Word algorithm (Algorithm 5): AW from a compression Y, linear in the vocabulary.
+
+Notation
+--------
+Y : (N, K)      compression, C ~ Y Y' = Q R (Y'), Q orthonormal
+d : (N,)        row sums Y (Y'e)
+X : (N, K)      diag(d)^-1 Y R', coordinates of the rows of Cbar in the basis Q
+S : (K,)        anchors
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._typing import BoolArray, FloatArray
+from .._validation import check_n_components
+from ..exceptions import InputError
+from ..model import TopicModel
+from .recover import recover_topics
+from .select import select_anchors
+
+# Entries of Y Y' alive at a time while rows are repaired: 32 MiB of float64.
+_TILE_ENTRIES = 1 << 22
+
+
+class Coordinates(NamedTuple):
+    """Rows of the normalised co-occurrence in K dimensions.
+
+    Attributes
+    ----------
+    X : (N, K) array
+        Zero where the row is not usable.
+    d : (N,) array
+        Row sums of Y Y'.
+    usable : (N,) bool array
+        Whether the row can be a probability vector: its sum is positive and its norm at most one. Where Y Y' >= 0
+        that is every word that occurs; negative entries of Y Y' can spoil rows of rare words.
+    """
+
+    X: FloatArray
+    d: FloatArray
+    usable: BoolArray
+
+
+def normalised_coordinates(Y: FloatArray) -> Coordinates:
+    """X = diag(d)^-1 Y R' of Algorithm 5: same norms and inner products as the rows of Cbar (Lemma 2, Eq. 5)."""
+    d = Y @ Y.sum(axis=0)
+    R = np.linalg.qr(Y, mode="r")
+    floor = np.finfo(np.float64).eps * float(np.abs(d).max(initial=0.0))
+    positive = d > floor
+    X = np.where(positive[:, None], Y, 0.0) @ R.T / np.where(positive, d, 1.0)[:, None]
+    usable = positive & (np.einsum("ij,ij->i", X, X) <= 1.0 + 1e-9)
+    X[~usable] = 0.0
+    return Coordinates(X, d, usable)
+
+
+def low_rank_anchor_words(Y: Any, *, anchors: Any = None, n_jobs: int | None = None) -> TopicModel:
+    """Low-rank Anchor Word algorithm (Algorithm 5).
+
+    Agrees with :func:`anchor_words` on Y Y' to rounding where Y Y' >= 0, and returns a valid model also where it
+    has small negative entries: anchors are chosen first, then the anchors' rows, and rows that could not be
+    probability vectors, are clipped at zero before the least squares.
+
+    Parameters
+    ----------
+    Y : (N, K) array
+        Compression of the co-occurrence, C ~ Y Y'.
+    anchors : sequence of int, optional
+        Up to K words taken as anchors; the rest are chosen by pivoting.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    TopicModel
+        With ``Y``; ``anchor_rows`` is None, as the original co-occurrence is not known here.
+    """
+    Y = np.asarray(Y, dtype=np.float64)
+    if Y.ndim != 2 or 0 in Y.shape:
+        raise InputError(f"Y must be a matrix, words x topics, but has shape {Y.shape}.")
+    if not np.isfinite(Y).all():
+        raise InputError("Y must be finite, but contains NaN or infinity.")
+    K = check_n_components(Y.shape[1], Y.shape[0], "words")
+    X, d, usable = normalised_coordinates(Y)
+    S = select_anchors(X, K, usable, anchors)
+
+    anchor_rows = np.maximum(Y[S] @ Y.T, 0.0)
+    d = d.copy()
+    d[S] = anchor_rows.sum(axis=1)
+    C_SS = anchor_rows[:, S]
+    anchor_rows /= d[S][:, None]
+    safe = np.where(usable, d, 1.0)[:, None]
+    rhs = (Y @ (anchor_rows @ Y).T) / safe
+    _repair(Y, np.flatnonzero(~usable), anchor_rows, rhs, d)
+    model = recover_topics(S, anchor_rows @ anchor_rows.T, rhs, d, C_SS, n_jobs=n_jobs)
+    return replace(model, Y=Y)
+
+
+def _repair(Y: FloatArray, words: Any, anchor_rows: FloatArray, rhs: FloatArray, d: FloatArray) -> None:
+    """Clip the rows of unusable words at zero; fill their sums in d and their products in rhs."""
+    N = Y.shape[0]
+    step = max(1, _TILE_ENTRIES // N)
+    for start in range(0, words.size, step):
+        part = words[start : start + step]
+        rows = np.maximum(Y[part] @ Y.T, 0.0)
+        d[part] = rows.sum(axis=1)
+        rhs[part] = (rows @ anchor_rows.T) / np.where(d[part] > 0.0, d[part], 1.0)[:, None]

@@ -1,0 +1,1 @@
+"""Co-occurrence of words in documents (Eq. 1), as a matrix and as an operator."""

@@ -1,0 +1,142 @@
+"""The unbiased joint-stochastic co-occurrence of Eq. 1, explicit.
+
+Notation
+--------
+X : (M, N)   counts, documents x words (the paper's H transposed); n_m the length of document m
+G : (M, N)   scaled counts, g_m = h_m / sqrt(n_m (n_m - 1) M) (the paper's H-hat transposed)
+d : (N,)     diagonal of H-hat_diag, d_i = sum_m h_mi / (n_m (n_m - 1) M)
+C : (N, N)   G'G - diag(d): symmetric, non-negative, e'Ce = 1
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._memory import require_dense
+from .._typing import FloatArray, SparseLike
+from .._validation import check_counts, has_fractions
+from ..exceptions import FractionalCountsWarning, InputError
+from ..linalg.compiled import compiled
+from ..linalg.parallel import for_each_block
+
+logger = logging.getLogger("anchorwords.cooccurrence")
+
+
+@dataclass(frozen=True)
+class PairMoments:
+    """The two pieces of Eq. 1, and what was left out.
+
+    Attributes
+    ----------
+    G : (M, N) CSR
+        Scaled counts of the documents kept.
+    d : (N,) array
+        What is taken from the diagonal.
+    n_docs : int
+        M, the documents with at least two tokens.
+    n_skipped : int
+        Documents with fewer than two tokens, which carry no pair.
+    """
+
+    G: SparseLike
+    d: FloatArray
+    n_docs: int
+    n_skipped: int
+
+
+def pair_moments(X: Any) -> PairMoments:
+    """Scale counts as Eq. 1 asks.
+
+    Fractional counts are accepted with a warning: diagonal entries of C that come out negative are clipped at
+    zero and C is renormalised to sum to one.
+    """
+    counts = check_counts(X)
+    lengths = np.asarray(counts.sum(axis=1)).ravel()
+    kept = lengths >= 2.0
+    n_docs = int(kept.sum())
+    n_skipped = int(kept.size - n_docs)
+    if n_docs == 0:
+        raise InputError(
+            f"every document needs at least two tokens to form a pair of words, but all {kept.size} are shorter: "
+            "check that rows are documents and columns are words."
+        )
+    if n_skipped:
+        logger.info("skipped %d of %d documents with fewer than two tokens", n_skipped, kept.size)
+        counts, lengths = counts[kept], lengths[kept]
+    pairs = lengths * (lengths - 1.0) * n_docs
+    G = sp.csr_array(sp.diags_array(1.0 / np.sqrt(pairs)) @ counts)
+    d = np.asarray(counts.T @ (1.0 / pairs))
+    if has_fractions(counts):
+        warnings.warn(
+            "counts are not whole numbers: Eq. 1 is unbiased for whole counts only, so negative diagonal entries "
+            "are clipped and the statistics renormalised; give raw counts rather than weights if you can.",
+            FractionalCountsWarning,
+            stacklevel=3,
+        )
+        G, d = _clip_diagonal(G, d)
+    return PairMoments(G, d, n_docs, n_skipped)
+
+
+def _clip_diagonal(G: SparseLike, d: FloatArray) -> tuple[SparseLike, FloatArray]:
+    clipped = np.minimum(d, np.asarray(G.multiply(G).sum(axis=0)).ravel())
+    document_sums = np.asarray(G.sum(axis=1)).ravel()
+    total = float(document_sums @ document_sums - clipped.sum())
+    return sp.csr_array(G / np.sqrt(total)), clipped / total
+
+
+def cooccurrence(X: Any, *, n_jobs: int | None = None) -> FloatArray:
+    """Co-occurrence matrix C of Eq. 1.
+
+    Parameters
+    ----------
+    X : (M, N) sparse or array-like
+        Non-negative counts, documents x words. Documents with fewer than two tokens are skipped.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    (N, N) array
+        Symmetric, non-negative, sums to one.
+
+    Raises
+    ------
+    TooLargeError
+        When N x N does not fit in memory; :class:`CooccurrenceOperator` then serves.
+    """
+    n_words = np.shape(X)[1] if len(np.shape(X)) == 2 else 0
+    require_dense(
+        n_words, 1.0, "cooccurrence", "use CooccurrenceOperator, which never forms the matrix, with rectifier 'enn'."
+    )
+    moments = pair_moments(X)
+    C = np.zeros((n_words, n_words))
+    rows = sp.csr_array(moments.G.T)
+
+    def work(start: int, stop: int) -> None:
+        accumulate_rows(
+            rows.indptr, rows.indices, rows.data, moments.G.indptr, moments.G.indices, moments.G.data,
+            start, C[start:stop],
+        )  # fmt: skip
+
+    for_each_block(work, n_words, 64, n_jobs)
+    # A word that occurs at most once a document has the diagonal entry x - x up to rounding: no negative dust.
+    C[np.diag_indices(n_words)] = np.maximum(C.diagonal() - moments.d, 0.0)
+    return C
+
+
+@compiled
+def accumulate_rows(w_indptr, w_indices, w_data, indptr, indices, data, first, out):  # type: ignore[no-untyped-def]
+    """Add rows first, first + 1, ... of G'G to the rows of ``out`` (w_*: G' as CSR; indptr...: G as CSR)."""
+    for row in range(out.shape[0]):
+        word = first + row
+        for p in range(w_indptr[word], w_indptr[word + 1]):
+            doc = w_indices[p]
+            value = w_data[p]
+            for q in range(indptr[doc], indptr[doc + 1]):
+                out[row, indices[q]] += value * data[q]

@@ -1,0 +1,150 @@
+"""The co-occurrence of Eq. 1 as an operator: products, sums and norms of C without C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._typing import FloatArray, IntArray, SparseLike
+from ..exceptions import InputError
+from ..linalg.compiled import compiled
+from ..linalg.parallel import for_each_block
+from .moments import accumulate_rows, pair_moments
+
+_ROWS = 2048
+
+
+class CooccurrenceOperator:
+    """Implicit co-occurrence C = G'G - diag(d) of Eq. 1.
+
+    Parameters
+    ----------
+    X : (M, N) sparse or array-like
+        Non-negative counts, documents x words. Documents with fewer than two tokens are skipped and counted.
+    n_jobs : int or None
+        Threads for products; the results do not depend on it, bit for bit.
+
+    Attributes
+    ----------
+    shape : (N, N)
+    n_docs : int
+        Documents kept.
+    n_skipped : int
+        Documents with fewer than two tokens.
+    """
+
+    def __init__(self, X: Any, *, n_jobs: int | None = None) -> None:
+        moments = pair_moments(X)
+        self._G = moments.G
+        self._Gt = sp.csr_array(moments.G.T)
+        self._d = moments.d
+        self._n_jobs = n_jobs
+        self.n_docs = moments.n_docs
+        self.n_skipped = moments.n_skipped
+        n_words = moments.G.shape[1]
+        self.shape = (n_words, n_words)
+        self.dtype = np.dtype(np.float64)
+
+    def __repr__(self) -> str:
+        N = self.shape[0]
+        return f"CooccurrenceOperator({N} x {N}, {self.n_docs} documents, {self._G.nnz} counts)"
+
+    def __matmul__(self, other: FloatArray) -> FloatArray:
+        V = np.asarray(other, dtype=np.float64)
+        if V.ndim not in (1, 2) or V.shape[0] != self.shape[1]:
+            raise InputError(f"C has shape {self.shape} and cannot multiply an array of shape {V.shape}.")
+        block = np.ascontiguousarray(V if V.ndim == 2 else V[:, None])
+        product = self._multiply(self._Gt, self._multiply(self._G, block))
+        product -= self._d[:, None] * block
+        return product if V.ndim == 2 else product[:, 0]
+
+    def _multiply(self, matrix: SparseLike, block: FloatArray) -> FloatArray:
+        out = np.zeros((matrix.shape[0], block.shape[1]))
+
+        def work(start: int, stop: int) -> None:
+            _csr_times_dense(matrix.indptr, matrix.indices, matrix.data, block, start, out[start:stop])
+
+        for_each_block(work, matrix.shape[0], _ROWS, self._n_jobs)
+        return out
+
+    def row_sums(self) -> FloatArray:
+        """C e, the probability of each word in a random pair; sums to one."""
+        return self @ np.ones(self.shape[0])
+
+    def diagonal(self) -> FloatArray:
+        """Diagonal of C."""
+        squares = np.asarray(self._G.multiply(self._G).sum(axis=0)).ravel()
+        return np.maximum(squares - self._d, 0.0)
+
+    def row_norms(self) -> FloatArray:
+        """Euclidean norm of each row of C, exact, in O(N) memory and sum_m nnz_m^2 operations."""
+        N = self.shape[0]
+        squares = np.zeros(N)
+        diagonal = self.diagonal()
+
+        def work(start: int, stop: int) -> None:
+            _squared_row_norms(
+                self._Gt.indptr, self._Gt.indices, self._Gt.data, self._G.indptr, self._G.indices, self._G.data,
+                diagonal, start, squares[start:stop], np.zeros((1, N)),
+            )  # fmt: skip
+
+        for_each_block(work, N, _ROWS, self._n_jobs)
+        return np.sqrt(squares)
+
+    def frobenius_norm(self) -> float:
+        """Frobenius norm of C, exact; see :meth:`row_norms`."""
+        return float(np.linalg.norm(self.row_norms()))
+
+    def rows(self, words: Sequence[int] | IntArray) -> SparseLike:
+        """Rows of C at ``words`` as a CSR array (len(words), N)."""
+        index = self._word_index(words)
+        product = sp.csr_array(self._Gt[index] @ self._G)
+        correction = sp.csr_array(
+            (self.diagonal()[index] - product[np.arange(index.size), index], (np.arange(index.size), index)),
+            shape=product.shape,
+        )
+        return sp.csr_array(product + correction)
+
+    def submatrix(self, words: Sequence[int] | IntArray) -> FloatArray:
+        """Dense C restricted to ``words`` x ``words``."""
+        index = self._word_index(words)
+        part = self._Gt[index]
+        block = np.asarray((part @ part.T).toarray())
+        same = index[:, None] == index[None, :]
+        return np.where(same, self.diagonal()[index][:, None], block)
+
+    def _word_index(self, words: Sequence[int] | IntArray) -> IntArray:
+        index = np.atleast_1d(np.asarray(words))
+        if index.size == 0:
+            return np.zeros(0, dtype=np.intp)
+        if index.dtype.kind not in "iu" or index.min() < 0 or index.max() >= self.shape[0]:
+            raise InputError(f"words must be column indices from 0 to {self.shape[0] - 1}, but got {words!r}.")
+        return index.astype(np.intp)
+
+
+@compiled
+def _csr_times_dense(indptr, indices, data, V, first, out):  # type: ignore[no-untyped-def]
+    for row in range(out.shape[0]):
+        target = out[row]
+        for p in range(indptr[first + row], indptr[first + row + 1]):
+            value = data[p]
+            source = V[indices[p]]
+            for c in range(V.shape[1]):
+                target[c] += value * source[c]
+
+
+@compiled
+def _squared_row_norms(  # type: ignore[no-untyped-def]
+    w_indptr, w_indices, w_data, indptr, indices, data, diagonal, first, out, row
+):
+    for i in range(out.shape[0]):
+        row[:] = 0.0
+        accumulate_rows(w_indptr, w_indices, w_data, indptr, indices, data, first + i, row)
+        row[0, first + i] = diagonal[first + i]
+        total = 0.0
+        for j in range(row.shape[1]):
+            total += row[0, j] * row[0, j]
+        out[i] = total

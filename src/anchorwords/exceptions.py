@@ -1,0 +1,37 @@
+"""Errors and warnings. Every message says what was expected, what came and what to try."""
+
+from __future__ import annotations
+
+from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
+
+
+class AnchorwordsError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class InputError(AnchorwordsError, ValueError):
+    """The data or a parameter cannot be used as given."""
+
+
+class CorpusFormatError(InputError):
+    """A corpus file is unreadable, truncated or contradicts itself."""
+
+
+class ModelFormatError(InputError):
+    """A model folder is missing, damaged or not ours."""
+
+
+class RankError(InputError):
+    """More topics were asked for than the statistics can carry."""
+
+
+class TooLargeError(AnchorwordsError, MemoryError):
+    """A dense matrix of this size would not fit in memory."""
+
+
+class ConvergenceWarning(_SklearnConvergenceWarning):
+    """An iteration ended on its limit before its stop rule was met."""
+
+
+class FractionalCountsWarning(UserWarning):
+    """Counts are not whole numbers, so Eq. 1 is only approximately unbiased."""

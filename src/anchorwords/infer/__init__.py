@@ -1,0 +1,1 @@
+"""Topics of documents, given a model."""

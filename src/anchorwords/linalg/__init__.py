@@ -1,0 +1,1 @@
+"""Pure numerics: nothing here knows what a topic is."""

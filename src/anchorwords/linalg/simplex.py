@@ -1,0 +1,263 @@
+"""Least squares on the probability simplex: many right-hand sides, one Gram matrix.
+
+Notation
+--------
+P : (K, D)   the points whose convex combinations are sought (rows)
+G : (K, K)   P P', their Gram matrix
+b : (K,)     P x for a target x in R^D
+w : (K,)     weights, w >= 0, sum w = 1
+
+The problem of Algorithms 1 and 5 for one word is  min_w |x - P'w|^2  on the simplex, which depends on the data
+through G and b alone: minimise w'Gw/2 - b'w. It is solved to optimality by a primal active-set method in the
+manner of Lawson and Hanson: the face of the simplex that carries w grows by the vertex that violates the
+optimality conditions most and shrinks when a weight would turn negative; each face is solved exactly by a
+Cholesky factor that is updated, not recomputed, as the face grows.
+
+On the simplex the objective does not change when c is added to every entry of G and of b (the data gain one
+coordinate that all points and targets share). That makes G positive definite on exactly those faces whose
+vertices are affinely independent, which is all that the method ever visits.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._typing import FloatArray
+from .compiled import compiled
+from .parallel import for_each_block
+
+# Violations of the optimality conditions below this are rounding: entries are scaled to at most 2, and a sum of
+# K such terms carries an error of a few units in the last place.
+KKT_TOLERANCE = 1e-13
+# A vertex closer than this (squared, relative) to the affine hull of the face is taken to lie in it.
+_DEPENDENT = 1e-14
+_BLOCK = 512
+
+
+def simplex_least_squares(G: FloatArray, rhs: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
+    """Weights on the simplex that bring convex combinations of K points closest to each target.
+
+    Parameters
+    ----------
+    G : (K, K) array
+        Gram matrix P P' of the points.
+    rhs : (n, K) array
+        Inner products X P' of the n targets with the points.
+    n_jobs : int or None
+        Threads; the answer does not depend on it.
+
+    Returns
+    -------
+    (n, K) array
+        Row i minimises w'Gw/2 - rhs_i'w over w >= 0, sum w = 1, to rounding.
+    """
+    scaled, targets = _normalise(np.asarray(G, dtype=np.float64), np.asarray(rhs, dtype=np.float64))
+    weights = np.zeros_like(targets)
+    steps = 10 * G.shape[0] + 100
+
+    def work(start: int, stop: int) -> None:
+        _solve_rows(scaled, targets[start:stop], weights[start:stop], KKT_TOLERANCE, steps)
+
+    for_each_block(work, targets.shape[0], _BLOCK, n_jobs)
+    return weights
+
+
+def kkt_residual(G: FloatArray, rhs: FloatArray, weights: FloatArray) -> FloatArray:
+    """Largest violation of the optimality conditions of each row, relative to the scale of the data.
+
+    For w on the simplex with gradient g = Gw - b the conditions are g_j >= nu for all j and g_j = nu where
+    w_j > 0; the violation is max(max_j (nu - g_j), max_{w_j > 0} w_j (g_j - nu)) with nu = w'g.
+    """
+    scaled, targets = _normalise(np.asarray(G, dtype=np.float64), np.asarray(rhs, dtype=np.float64))
+    gradient = weights @ scaled - targets
+    level = np.sum(weights * gradient, axis=1, keepdims=True)
+    below = np.max(level - gradient, axis=1)
+    above = np.max(weights * (gradient - level), axis=1)
+    return np.maximum(np.maximum(below, above), 0.0)
+
+
+def _normalise(G: FloatArray, rhs: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Scale to a unit largest diagonal and add the shared coordinate."""
+    largest = float(np.max(np.diagonal(G)))
+    scale = 1.0 / largest if largest > 0.0 else 1.0
+    shared = float(np.mean(np.diagonal(G))) * scale if largest > 0.0 else 1.0
+    return np.ascontiguousarray(G * scale + shared), np.ascontiguousarray(rhs * scale + shared)
+
+
+@compiled
+def _solve_rows(G, rhs, weights, tol, max_steps):  # type: ignore[no-untyped-def]
+    K = G.shape[0]
+    L = np.empty((K, K))
+    face = np.empty(K, np.int64)
+    inside = np.empty(K, np.bool_)
+    barred = np.empty(K, np.bool_)
+    w = np.empty(K)
+    z = np.empty(K)
+    u = np.empty(K)
+    for row in range(rhs.shape[0]):
+        b = rhs[row]
+        size = _solve_one(G, b, L, face, inside, barred, w, z, u, tol, max_steps)
+        for p in range(size):
+            weights[row, face[p]] = w[p]
+
+
+@compiled
+def _solve_one(G, b, L, face, inside, barred, w, z, u, tol, max_steps):  # type: ignore[no-untyped-def]
+    """Active set for one target; returns the size of the optimal face (vertices in face, weights in w)."""
+    K = G.shape[0]
+    start = 0
+    for j in range(K):
+        inside[j] = False
+        barred[j] = False
+        if 0.5 * G[j, j] - b[j] < 0.5 * G[start, start] - b[start]:
+            start = j
+    face[0] = start
+    inside[start] = True
+    w[0] = 1.0
+    L[0, 0] = np.sqrt(G[start, start])
+    size = 1
+    for _ in range(max_steps):
+        # Gradient level on the face, then the vertex outside that violates optimality most.
+        level = 0.0
+        for p in range(size):
+            g = -b[face[p]]
+            for q in range(size):
+                g += G[face[p], face[q]] * w[q]
+            level += w[p] * g
+        entering = -1
+        lowest = level - tol
+        for j in range(K):
+            if inside[j] or barred[j]:
+                continue
+            g = -b[j]
+            for q in range(size):
+                g += G[j, face[q]] * w[q]
+            if g < lowest:
+                lowest = g
+                entering = j
+        if entering < 0:
+            break
+        if not _append(G, L, face, size, entering):
+            barred[entering] = True  # in the affine hull of the face: cannot improve
+            continue
+        inside[entering] = True
+        w[size] = 0.0
+        size += 1
+        moved = False
+        while True:
+            _face_optimum(b, L, face, size, z, u)
+            step = 1.0
+            leaving = -1
+            for p in range(size):
+                if z[p] <= 0.0:
+                    ratio = w[p] / (w[p] - z[p]) if w[p] > 0.0 else 0.0
+                    if ratio < step:
+                        step = ratio
+                        leaving = p
+            if leaving < 0:
+                for p in range(size):
+                    w[p] = z[p]
+                moved = True
+                break
+            if step > 0.0:
+                moved = True
+            for p in range(size):
+                w[p] += step * (z[p] - w[p])
+            dropped = face[leaving]
+            inside[dropped] = False
+            if dropped == entering and not moved:
+                barred[entering] = True  # entered and left without a step: its violation was rounding
+            size = _remove(G, L, face, w, size, leaving)
+            if size == 1:
+                w[0] = 1.0
+                break
+            if dropped == entering and not moved:
+                break
+        if moved:
+            for j in range(K):
+                barred[j] = False
+    total = 0.0
+    for p in range(size):
+        total += w[p]
+    for p in range(size):
+        w[p] /= total
+    return size
+
+
+@compiled
+def _append(G, L, face, size, vertex):  # type: ignore[no-untyped-def]
+    """Add a row to the Cholesky factor of G on the face; False where the vertex is dependent."""
+    for p in range(size):
+        s = G[vertex, face[p]]
+        for q in range(p):
+            s -= L[size, q] * L[p, q]
+        L[size, p] = s / L[p, p]
+    s = G[vertex, vertex]
+    for q in range(size):
+        s -= L[size, q] * L[size, q]
+    if s <= _DEPENDENT * G[vertex, vertex]:
+        return False
+    L[size, size] = np.sqrt(s)
+    face[size] = vertex
+    return True
+
+
+@compiled
+def _remove(G, L, face, w, size, position):  # type: ignore[no-untyped-def]
+    """Take one vertex out of the face and refactor the rows behind it."""
+    for p in range(position, size - 1):
+        face[p] = face[p + 1]
+        w[p] = w[p + 1]
+    size -= 1
+    for p in range(position, size):
+        for q in range(p):
+            s = G[face[p], face[q]]
+            for r in range(q):
+                s -= L[p, r] * L[q, r]
+            L[p, q] = s / L[q, q]
+        s = G[face[p], face[p]]
+        for r in range(p):
+            s -= L[p, r] * L[p, r]
+        L[p, p] = np.sqrt(max(s, _DEPENDENT * G[face[p], face[p]]))
+    return size
+
+
+@compiled
+def _face_optimum(b, L, face, size, z, u):  # type: ignore[no-untyped-def]
+    """Minimise over the affine hull of the face: G z + nu e = b, e'z = 1."""
+    for p in range(size):  # z = L^-1 b, u = L^-1 e
+        s = b[face[p]]
+        t = 1.0
+        for q in range(p):
+            s -= L[p, q] * z[q]
+            t -= L[p, q] * u[q]
+        z[p] = s / L[p, p]
+        u[p] = t / L[p, p]
+    zu = 0.0
+    uu = 0.0
+    for p in range(size):
+        zu += z[p] * u[p]
+        uu += u[p] * u[p]
+    nu = (zu - 1.0) / uu
+    for p in range(size):
+        z[p] -= nu * u[p]
+    for p in range(size - 1, -1, -1):
+        s = z[p]
+        for q in range(p + 1, size):
+            s -= L[q, p] * z[q]
+        z[p] = s / L[p, p]
+
+
+@compiled
+def solve_scaled_simplex(G, b):  # type: ignore[no-untyped-def]
+    """Minimise w'Gw/2 - b'w on the simplex inside another kernel, for G and b already scaled and shifted."""
+    K = G.shape[0]
+    w, weights = np.empty(K), np.zeros(K)
+    face = np.empty(K, np.int64)
+    inside, barred = np.empty(K, np.bool_), np.empty(K, np.bool_)
+    size = _solve_one(
+        G, b, np.empty((K, K)), face, inside, barred, w, np.empty(K), np.empty(K), KKT_TOLERANCE, 10 * K + 100
+    )  # fmt: skip
+    for p in range(size):
+        weights[face[p]] = w[p]
+    return weights

@@ -1,0 +1,61 @@
+"""What a rectification starts from: an operator, and its leading eigenpairs."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .._typing import FloatArray, SymmetricOperator
+from .._validation import check_n_components, check_square_symmetric
+from ..exceptions import ConvergenceWarning, InputError
+from ..linalg.randomized import Eigenpairs, randomized_eigh
+
+
+def as_operator(C: Any) -> SymmetricOperator:
+    """Return C itself if it is an operator (it has ``shape`` and ``@`` but no entries), else a checked array."""
+    if hasattr(C, "shape") and hasattr(C, "__matmul__") and not hasattr(C, "__array__") and not hasattr(C, "toarray"):
+        if len(C.shape) != 2 or C.shape[0] != C.shape[1]:
+            raise InputError(f"C must be square, words x words, but the operator has shape {C.shape}.")
+        return C
+    return check_square_symmetric(C)
+
+
+def starting_eigenpairs(C: SymmetricOperator, K: int, random_state: Any = 0, **options: Any) -> Eigenpairs:
+    """K algebraically largest eigenpairs of C; warns where they did not converge."""
+    pairs = randomized_eigh(C, K, random_state=random_state, **options)
+    if not pairs.converged:
+        warnings.warn(
+            f"the starting eigenpairs had not converged after {pairs.n_passes} products with C: topics may depend on "
+            "random_state; the K-th and the next eigenvalue may be nearly equal, so another n_components may help.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return pairs
+
+
+def starting_pairs(C: Any, n_components: int, random_state: Any) -> tuple[FloatArray, FloatArray]:
+    """Eigenvectors and eigenvalues from a matrix, an operator, or the pair itself."""
+    if isinstance(C, tuple):
+        return _check_pair(C, n_components)
+    operator = as_operator(C)
+    K = check_n_components(n_components, operator.shape[0], "words")
+    pairs = starting_eigenpairs(operator, K, random_state)
+    return pairs.vectors, pairs.values
+
+
+def _check_pair(pair: tuple[Any, ...], n_components: int) -> tuple[FloatArray, FloatArray]:
+    if len(pair) != 2:
+        raise InputError(f"an initial decomposition must be a pair (V, D), but has {len(pair)} parts.")
+    V, D = np.asarray(pair[0], dtype=np.float64), np.asarray(pair[1], dtype=np.float64)
+    if D.ndim == 2:
+        D = np.diagonal(D)
+    if V.ndim != 2 or D.ndim != 1 or V.shape[1] != D.size or not (np.isfinite(V).all() and np.isfinite(D).all()):
+        raise InputError(
+            "an initial decomposition (V, D) must hold finite eigenvectors (N, K) and eigenvalues (K,), but has "
+            f"shapes {V.shape} and {D.shape}."
+        )
+    K = check_n_components(n_components, V.shape[1], "eigenpairs given")
+    leading = np.argsort(-D, kind="stable")[:K]
+    return V[:, leading], D[leading]
