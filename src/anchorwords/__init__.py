@@ -1,0 +1,85 @@
+"""Exact, reproducible spectral topic models for very large vocabularies.
+
+The names below load the modules behind them when first used: ``import anchorwords`` itself is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from .anchors.dense import anchor_words
+    from .anchors.lowrank import low_rank_anchor_words
+    from .statistics.moments import cooccurrence
+    from .statistics.operator import CooccurrenceOperator
+    from .corpus.corpus import Corpus
+    from .corpus.read import read_corpus
+    from .estimator import AnchorTopicModel, load_model
+    from .interpret.words import characteristic_words, prominent_words, topic_table
+    from .model import TopicModel
+    from .rectify.alternating import rectify_ap
+    from .rectify.enn import rectify_enn
+    from .rectify.options import AP, ENN, PALM
+    from .rectify.palm import rectify_palm
+    from .rectify.result import Rectified
+
+_HOME = {
+    "AP": "rectify.options",
+    "AnchorTopicModel": "estimator",
+    "CooccurrenceOperator": "statistics.operator",
+    "Corpus": "corpus.corpus",
+    "ENN": "rectify.options",
+    "PALM": "rectify.options",
+    "Rectified": "rectify.result",
+    "TopicModel": "model",
+    "anchor_words": "anchors.dense",
+    "characteristic_words": "interpret.words",
+    "cooccurrence": "statistics.moments",
+    "load_model": "estimator",
+    "low_rank_anchor_words": "anchors.lowrank",
+    "prominent_words": "interpret.words",
+    "read_corpus": "corpus.read",
+    "rectify_ap": "rectify.alternating",
+    "rectify_enn": "rectify.enn",
+    "rectify_palm": "rectify.palm",
+    "topic_table": "interpret.words",
+}
+_ROOMS = ("datasets", "exceptions", "metrics")
+
+__all__ = [
+    "AP",
+    "ENN",
+    "PALM",
+    "AnchorTopicModel",
+    "CooccurrenceOperator",
+    "Corpus",
+    "Rectified",
+    "TopicModel",
+    "__version__",
+    "anchor_words",
+    "characteristic_words",
+    "cooccurrence",
+    "load_model",
+    "low_rank_anchor_words",
+    "prominent_words",
+    "read_corpus",
+    "rectify_ap",
+    "rectify_enn",
+    "rectify_palm",
+    "topic_table",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    if name in _ROOMS:
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module 'anchorwords' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_ROOMS])

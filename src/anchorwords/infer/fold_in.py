@@ -21,9 +21,23 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import FloatArray, SparseLike
-from ..linalg.compiled import compiled
+from ..linalg.compiled import (
+    BOOL,
+    CSR,
+    FLOAT,
+    INDICES,
+    INT,
+    MATRIX,
+    READ_FLAGS,
+    READ_MATRIX,
+    READ_VECTOR,
+    VECTOR,
+    VOID,
+    compiled,
+)
 from ..linalg.parallel import for_each_block
 from ..linalg.simplex import solve_scaled_simplex
+from ..linalg.sparse import csr_parts
 
 _EM_STEPS = 12
 _NEWTON_STEPS = 60
@@ -71,10 +85,11 @@ def fold_in(counts: SparseLike, B: FloatArray, prevalence: FloatArray, *, n_jobs
     likelihood, n_known, gap = np.zeros(M), np.zeros(M), np.zeros(M)
     B = np.ascontiguousarray(B, dtype=np.float64)
     prevalence = np.ascontiguousarray(prevalence)
+    parts = csr_parts(counts)
 
     def work(start: int, stop: int) -> None:
         _fold_in_rows(
-            counts.indptr, counts.indices, counts.data, B, known, prevalence, start,
+            *parts, B, known, prevalence, start,
             weights[start:stop], likelihood[start:stop], n_known[start:stop], gap[start:stop],
         )  # fmt: skip
 
@@ -82,84 +97,7 @@ def fold_in(counts: SparseLike, B: FloatArray, prevalence: FloatArray, *, n_jobs
     return Compositions(weights, likelihood, n_known, gap)
 
 
-@compiled
-def _fold_in_rows(  # type: ignore[no-untyped-def]
-    indptr, indices, data, B, known, prevalence, first, weights, likelihood, n_known, gap
-):
-    K = B.shape[1]
-    for row in range(weights.shape[0]):
-        begin, end = indptr[first + row], indptr[first + row + 1]
-        words = np.empty(end - begin, np.int64)
-        share = np.empty(end - begin)
-        n_types = 0
-        total = 0.0
-        for q in range(begin, end):
-            if known[indices[q]] and data[q] > 0.0:
-                words[n_types] = indices[q]
-                share[n_types] = data[q]
-                total += data[q]
-                n_types += 1
-        n_known[row] = total
-        if n_types == 0:
-            weights[row] = prevalence
-            continue
-        rows = np.empty((n_types, K))
-        for i in range(n_types):
-            rows[i] = B[words[i]]
-            share[i] /= total
-        w = np.full(K, 1.0 / K)
-        gap[row] = _maximise(rows, share[:n_types], w)
-        weights[row] = w
-        value = 0.0
-        p = rows @ w
-        for i in range(n_types):
-            value += share[i] * np.log(p[i])
-        likelihood[row] = total * value
-
-
-@compiled
-def _maximise(rows, share, w):  # type: ignore[no-untyped-def]
-    """Maximise sum share log(rows w) in place; returns the certificate max g - 1."""
-    n_types, K = rows.shape
-    p = np.empty(n_types)
-    g = np.empty(K)
-    active = np.empty(K, np.int64)
-    gap = np.inf
-    for step in range(_EM_STEPS + _NEWTON_STEPS):
-        _gradient(rows, share, w, p, g)
-        gap = g.max() - 1.0
-        if gap <= GAP:
-            break
-        if step < _EM_STEPS:
-            for k in range(K):
-                w[k] *= g[k]
-            continue
-        if step == _EM_STEPS:  # drop topics that are fading; they come back below if they are wanted
-            kept = 0.0
-            for k in range(K):
-                if w[k] < 1e-5 and g[k] < 0.9:
-                    w[k] = 0.0
-                kept += w[k]
-            w /= kept
-            _gradient(rows, share, w, p, g)
-        n_active = 0
-        for k in range(K):
-            if w[k] > 0.0 or g[k] > 1.0:
-                active[n_active] = k
-                n_active += 1
-        if not _newton_step(rows, share, w, p, g, active[:n_active]):
-            # At the limit of rounding the model sees no descent: a multiplicative step never hurts.
-            for k in range(K):
-                w[k] *= g[k]
-    total = 0.0
-    for k in range(K):
-        total += w[k]
-    for k in range(K):
-        w[k] /= total
-    return max(gap, 0.0)
-
-
-@compiled
+@compiled(VOID, READ_MATRIX, READ_VECTOR, READ_VECTOR, VECTOR, VECTOR)
 def _gradient(rows, share, w, p, g):  # type: ignore[no-untyped-def]
     g[:] = 0.0
     for i in range(rows.shape[0]):
@@ -172,7 +110,7 @@ def _gradient(rows, share, w, p, g):  # type: ignore[no-untyped-def]
             g[k] += weight * rows[i, k]
 
 
-@compiled
+@compiled(BOOL, READ_MATRIX, READ_VECTOR, VECTOR, READ_VECTOR, READ_VECTOR, INDICES)
 def _newton_step(rows, share, w, p, g, active):  # type: ignore[no-untyped-def]
     """Move w towards the minimiser of the quadratic model on the active topics; False without progress."""
     n_types, n = rows.shape[0], active.size
@@ -217,3 +155,82 @@ def _newton_step(rows, share, w, p, g, active):  # type: ignore[no-untyped-def]
             return True
         length *= 0.5
     return False
+
+
+@compiled(FLOAT, READ_MATRIX, READ_VECTOR, VECTOR)
+def _maximise(rows, share, w):  # type: ignore[no-untyped-def]
+    """Maximise sum share log(rows w) in place; returns the certificate max g - 1."""
+    n_types, K = rows.shape
+    p = np.empty(n_types)
+    g = np.empty(K)
+    active = np.empty(K, np.int64)
+    gap = np.inf
+    for step in range(_EM_STEPS + _NEWTON_STEPS):
+        _gradient(rows, share, w, p, g)
+        gap = g.max() - 1.0
+        if gap <= GAP:
+            break
+        if step < _EM_STEPS:
+            for k in range(K):
+                w[k] *= g[k]
+            continue
+        if step == _EM_STEPS:  # drop topics that are fading; they come back below if they are wanted
+            kept = 0.0
+            for k in range(K):
+                if w[k] < 1e-5 and g[k] < 0.9:
+                    w[k] = 0.0
+                kept += w[k]
+            w /= kept
+            _gradient(rows, share, w, p, g)
+        n_active = 0
+        for k in range(K):
+            if w[k] > 0.0 or g[k] > 1.0:
+                active[n_active] = k
+                n_active += 1
+        if not _newton_step(rows, share, w, p, g, active[:n_active]):
+            # At the limit of rounding the model sees no descent: a multiplicative step never hurts.
+            for k in range(K):
+                w[k] *= g[k]
+    total = 0.0
+    for k in range(K):
+        total += w[k]
+    for k in range(K):
+        w[k] /= total
+    return max(gap, 0.0)
+
+
+@compiled(VOID, *CSR, READ_MATRIX, READ_FLAGS, READ_VECTOR, INT, MATRIX, VECTOR, VECTOR, VECTOR)
+def _fold_in_rows(  # type: ignore[no-untyped-def]
+    indptr, indices, data, B, known, prevalence, first, weights, likelihood, n_known, gap
+):
+    K = B.shape[1]
+    for row in range(weights.shape[0]):
+        begin, end = indptr[first + row], indptr[first + row + 1]
+        words = np.empty(end - begin, np.int64)
+        share = np.empty(end - begin)
+        n_types = 0
+        total = 0.0
+        for q in range(begin, end):
+            if known[indices[q]] and data[q] > 0.0:
+                words[n_types] = indices[q]
+                share[n_types] = data[q]
+                total += data[q]
+                n_types += 1
+        n_known[row] = total
+        if n_types == 0:
+            weights[row] = prevalence
+            continue
+        rows = np.empty((n_types, K))
+        for i in range(n_types):
+            rows[i] = B[words[i]]
+            share[i] /= total
+        w = np.full(K, 1.0 / K)
+        gap[row] = _maximise(rows, share[:n_types], w)
+        weights[row] = w
+        value = 0.0
+        for i in range(n_types):
+            p = 0.0
+            for k in range(K):
+                p += rows[i, k] * w[k]
+            value += share[i] * np.log(p)
+        likelihood[row] = total * value

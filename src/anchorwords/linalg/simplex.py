@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import FloatArray
-from .compiled import compiled
+from .compiled import BOOL, FLAGS, FLOAT, INDICES, INT, MATRIX, READ_MATRIX, READ_VECTOR, VECTOR, VOID, compiled
 from .parallel import for_each_block
 
 # Violations of the optimality conditions below this are rounding: entries are scaled to at most 2, and a sum of
@@ -84,24 +84,71 @@ def _normalise(G: FloatArray, rhs: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.ascontiguousarray(G * scale + shared), np.ascontiguousarray(rhs * scale + shared)
 
 
-@compiled
-def _solve_rows(G, rhs, weights, tol, max_steps):  # type: ignore[no-untyped-def]
-    K = G.shape[0]
-    L = np.empty((K, K))
-    face = np.empty(K, np.int64)
-    inside = np.empty(K, np.bool_)
-    barred = np.empty(K, np.bool_)
-    w = np.empty(K)
-    z = np.empty(K)
-    u = np.empty(K)
-    for row in range(rhs.shape[0]):
-        b = rhs[row]
-        size = _solve_one(G, b, L, face, inside, barred, w, z, u, tol, max_steps)
-        for p in range(size):
-            weights[row, face[p]] = w[p]
+@compiled(BOOL, READ_MATRIX, MATRIX, INDICES, INT, INT)
+def _append(G, L, face, size, vertex):  # type: ignore[no-untyped-def]
+    """Add a row to the Cholesky factor of G on the face; False where the vertex is dependent."""
+    for p in range(size):
+        s = G[vertex, face[p]]
+        for q in range(p):
+            s -= L[size, q] * L[p, q]
+        L[size, p] = s / L[p, p]
+    s = G[vertex, vertex]
+    for q in range(size):
+        s -= L[size, q] * L[size, q]
+    if s <= _DEPENDENT * G[vertex, vertex]:
+        return False
+    L[size, size] = np.sqrt(s)
+    face[size] = vertex
+    return True
 
 
-@compiled
+@compiled(INT, READ_MATRIX, MATRIX, INDICES, VECTOR, INT, INT)
+def _remove(G, L, face, w, size, position):  # type: ignore[no-untyped-def]
+    """Take one vertex out of the face and refactor the rows behind it."""
+    for p in range(position, size - 1):
+        face[p] = face[p + 1]
+        w[p] = w[p + 1]
+    size -= 1
+    for p in range(position, size):
+        for q in range(p):
+            s = G[face[p], face[q]]
+            for r in range(q):
+                s -= L[p, r] * L[q, r]
+            L[p, q] = s / L[q, q]
+        s = G[face[p], face[p]]
+        for r in range(p):
+            s -= L[p, r] * L[p, r]
+        L[p, p] = np.sqrt(max(s, _DEPENDENT * G[face[p], face[p]]))
+    return size
+
+
+@compiled(VOID, READ_VECTOR, MATRIX, INDICES, INT, VECTOR, VECTOR)
+def _face_optimum(b, L, face, size, z, u):  # type: ignore[no-untyped-def]
+    """Minimise over the affine hull of the face: G z + nu e = b, e'z = 1."""
+    for p in range(size):  # z = L^-1 b, u = L^-1 e
+        s = b[face[p]]
+        t = 1.0
+        for q in range(p):
+            s -= L[p, q] * z[q]
+            t -= L[p, q] * u[q]
+        z[p] = s / L[p, p]
+        u[p] = t / L[p, p]
+    zu = 0.0
+    uu = 0.0
+    for p in range(size):
+        zu += z[p] * u[p]
+        uu += u[p] * u[p]
+    nu = (zu - 1.0) / uu
+    for p in range(size):
+        z[p] -= nu * u[p]
+    for p in range(size - 1, -1, -1):
+        s = z[p]
+        for q in range(p + 1, size):
+            s -= L[q, p] * z[q]
+        z[p] = s / L[p, p]
+
+
+@compiled(INT, READ_MATRIX, READ_VECTOR, MATRIX, INDICES, FLAGS, FLAGS, VECTOR, VECTOR, VECTOR, FLOAT, INT)
 def _solve_one(G, b, L, face, inside, barred, w, z, u, tol, max_steps):  # type: ignore[no-untyped-def]
     """Active set for one target; returns the size of the optimal face (vertices in face, weights in w)."""
     K = G.shape[0]
@@ -184,71 +231,24 @@ def _solve_one(G, b, L, face, inside, barred, w, z, u, tol, max_steps):  # type:
     return size
 
 
-@compiled
-def _append(G, L, face, size, vertex):  # type: ignore[no-untyped-def]
-    """Add a row to the Cholesky factor of G on the face; False where the vertex is dependent."""
-    for p in range(size):
-        s = G[vertex, face[p]]
-        for q in range(p):
-            s -= L[size, q] * L[p, q]
-        L[size, p] = s / L[p, p]
-    s = G[vertex, vertex]
-    for q in range(size):
-        s -= L[size, q] * L[size, q]
-    if s <= _DEPENDENT * G[vertex, vertex]:
-        return False
-    L[size, size] = np.sqrt(s)
-    face[size] = vertex
-    return True
+@compiled(VOID, READ_MATRIX, READ_MATRIX, MATRIX, FLOAT, INT)
+def _solve_rows(G, rhs, weights, tol, max_steps):  # type: ignore[no-untyped-def]
+    K = G.shape[0]
+    L = np.empty((K, K))
+    face = np.empty(K, np.int64)
+    inside = np.empty(K, np.bool_)
+    barred = np.empty(K, np.bool_)
+    w = np.empty(K)
+    z = np.empty(K)
+    u = np.empty(K)
+    for row in range(rhs.shape[0]):
+        b = rhs[row]
+        size = _solve_one(G, b, L, face, inside, barred, w, z, u, tol, max_steps)
+        for p in range(size):
+            weights[row, face[p]] = w[p]
 
 
-@compiled
-def _remove(G, L, face, w, size, position):  # type: ignore[no-untyped-def]
-    """Take one vertex out of the face and refactor the rows behind it."""
-    for p in range(position, size - 1):
-        face[p] = face[p + 1]
-        w[p] = w[p + 1]
-    size -= 1
-    for p in range(position, size):
-        for q in range(p):
-            s = G[face[p], face[q]]
-            for r in range(q):
-                s -= L[p, r] * L[q, r]
-            L[p, q] = s / L[q, q]
-        s = G[face[p], face[p]]
-        for r in range(p):
-            s -= L[p, r] * L[p, r]
-        L[p, p] = np.sqrt(max(s, _DEPENDENT * G[face[p], face[p]]))
-    return size
-
-
-@compiled
-def _face_optimum(b, L, face, size, z, u):  # type: ignore[no-untyped-def]
-    """Minimise over the affine hull of the face: G z + nu e = b, e'z = 1."""
-    for p in range(size):  # z = L^-1 b, u = L^-1 e
-        s = b[face[p]]
-        t = 1.0
-        for q in range(p):
-            s -= L[p, q] * z[q]
-            t -= L[p, q] * u[q]
-        z[p] = s / L[p, p]
-        u[p] = t / L[p, p]
-    zu = 0.0
-    uu = 0.0
-    for p in range(size):
-        zu += z[p] * u[p]
-        uu += u[p] * u[p]
-    nu = (zu - 1.0) / uu
-    for p in range(size):
-        z[p] -= nu * u[p]
-    for p in range(size - 1, -1, -1):
-        s = z[p]
-        for q in range(p + 1, size):
-            s -= L[q, p] * z[q]
-        z[p] = s / L[p, p]
-
-
-@compiled
+@compiled(VECTOR, READ_MATRIX, READ_VECTOR)
 def solve_scaled_simplex(G, b):  # type: ignore[no-untyped-def]
     """Minimise w'Gw/2 - b'w on the simplex inside another kernel, for G and b already scaled and shifted."""
     K = G.shape[0]

@@ -15,8 +15,8 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 
-# Entries of Y Y' alive at a time: 32 MiB of float64.
-_TILE_ENTRIES = 1 << 22
+# Entries of Y Y' alive at a time: 2 MiB of float64, which stays in the cache while it is clipped and summed.
+_TILE_ENTRIES = 1 << 18
 
 
 class Swept(NamedTuple):

@@ -31,8 +31,8 @@ from .result import Callback, Rectified, warn_unless_converged
 from .start import starting_pairs
 
 # Plain steps before momentum sets in, and its ceiling.
-_BURN_IN = 25
-_MOMENTUM = 0.9
+_BURN_IN = 50
+_MOMENTUM = 1.0
 # In the first steps Y moves most; two products instead of one keep its eigenspace accurate there.
 _CAREFUL_STEPS = 5
 # Residual of each eigenproblem in the paper's step-for-step mode.

@@ -22,10 +22,11 @@ from .._memory import require_dense
 from .._typing import FloatArray, SparseLike
 from .._validation import check_counts, has_fractions
 from ..exceptions import FractionalCountsWarning, InputError
-from ..linalg.compiled import compiled
+from ..linalg.compiled import CSR, INT, MATRIX, VOID, compiled
 from ..linalg.parallel import for_each_block
+from ..linalg.sparse import csr_parts
 
-logger = logging.getLogger("anchorwords.cooccurrence")
+logger = logging.getLogger("anchorwords.statistics")
 
 
 @dataclass(frozen=True)
@@ -116,13 +117,10 @@ def cooccurrence(X: Any, *, n_jobs: int | None = None) -> FloatArray:
     )
     moments = pair_moments(X)
     C = np.zeros((n_words, n_words))
-    rows = sp.csr_array(moments.G.T)
+    by_word, by_document = csr_parts(sp.csr_array(moments.G.T)), csr_parts(moments.G)
 
     def work(start: int, stop: int) -> None:
-        accumulate_rows(
-            rows.indptr, rows.indices, rows.data, moments.G.indptr, moments.G.indices, moments.G.data,
-            start, C[start:stop],
-        )  # fmt: skip
+        accumulate_rows(*by_word, *by_document, start, C[start:stop])
 
     for_each_block(work, n_words, 64, n_jobs)
     # A word that occurs at most once a document has the diagonal entry x - x up to rounding: no negative dust.
@@ -130,7 +128,7 @@ def cooccurrence(X: Any, *, n_jobs: int | None = None) -> FloatArray:
     return C
 
 
-@compiled
+@compiled(VOID, *CSR, *CSR, INT, MATRIX)
 def accumulate_rows(w_indptr, w_indices, w_data, indptr, indices, data, first, out):  # type: ignore[no-untyped-def]
     """Add rows first, first + 1, ... of G'G to the rows of ``out`` (w_*: G' as CSR; indptr...: G as CSR)."""
     for row in range(out.shape[0]):

@@ -10,8 +10,9 @@ import scipy.sparse as sp
 
 from .._typing import FloatArray, IntArray, SparseLike
 from ..exceptions import InputError
-from ..linalg.compiled import compiled
+from ..linalg.compiled import CSR, INT, MATRIX, READ_VECTOR, VECTOR, VOID, compiled
 from ..linalg.parallel import for_each_block
+from ..linalg.sparse import csr_parts, csr_times_dense
 from .moments import accumulate_rows, pair_moments
 
 _ROWS = 2048
@@ -56,19 +57,10 @@ class CooccurrenceOperator:
         V = np.asarray(other, dtype=np.float64)
         if V.ndim not in (1, 2) or V.shape[0] != self.shape[1]:
             raise InputError(f"C has shape {self.shape} and cannot multiply an array of shape {V.shape}.")
-        block = np.ascontiguousarray(V if V.ndim == 2 else V[:, None])
-        product = self._multiply(self._Gt, self._multiply(self._G, block))
+        block = V if V.ndim == 2 else V[:, None]
+        product = csr_times_dense(self._Gt, csr_times_dense(self._G, block, self._n_jobs), self._n_jobs)
         product -= self._d[:, None] * block
         return product if V.ndim == 2 else product[:, 0]
-
-    def _multiply(self, matrix: SparseLike, block: FloatArray) -> FloatArray:
-        out = np.zeros((matrix.shape[0], block.shape[1]))
-
-        def work(start: int, stop: int) -> None:
-            _csr_times_dense(matrix.indptr, matrix.indices, matrix.data, block, start, out[start:stop])
-
-        for_each_block(work, matrix.shape[0], _ROWS, self._n_jobs)
-        return out
 
     def row_sums(self) -> FloatArray:
         """C e, the probability of each word in a random pair; sums to one."""
@@ -84,12 +76,10 @@ class CooccurrenceOperator:
         N = self.shape[0]
         squares = np.zeros(N)
         diagonal = self.diagonal()
+        by_word, by_document = csr_parts(self._Gt), csr_parts(self._G)
 
         def work(start: int, stop: int) -> None:
-            _squared_row_norms(
-                self._Gt.indptr, self._Gt.indices, self._Gt.data, self._G.indptr, self._G.indices, self._G.data,
-                diagonal, start, squares[start:stop], np.zeros((1, N)),
-            )  # fmt: skip
+            _squared_row_norms(*by_word, *by_document, diagonal, start, squares[start:stop], np.zeros((1, N)))
 
         for_each_block(work, N, _ROWS, self._n_jobs)
         return np.sqrt(squares)
@@ -125,18 +115,7 @@ class CooccurrenceOperator:
         return index.astype(np.intp)
 
 
-@compiled
-def _csr_times_dense(indptr, indices, data, V, first, out):  # type: ignore[no-untyped-def]
-    for row in range(out.shape[0]):
-        target = out[row]
-        for p in range(indptr[first + row], indptr[first + row + 1]):
-            value = data[p]
-            source = V[indices[p]]
-            for c in range(V.shape[1]):
-                target[c] += value * source[c]
-
-
-@compiled
+@compiled(VOID, *CSR, *CSR, READ_VECTOR, INT, VECTOR, MATRIX)
 def _squared_row_norms(  # type: ignore[no-untyped-def]
     w_indptr, w_indices, w_data, indptr, indices, data, diagonal, first, out, row
 ):

@@ -1,0 +1,5 @@
+"""``python -m anchorwords``."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,61 @@
+"""The application: sub-commands gathered, errors turned into one line and an exit code."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Annotated, Any
+
+import typer
+
+from .._version import __version__
+from .console import error_console
+from .demo import demo
+from .fit import fit
+from .topics import topics
+
+app = typer.Typer(
+    name="anchorwords",
+    help="Topic models from word co-occurrence: exact, reproducible, for vocabularies of any size.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+app.command()(demo)
+app.command()(fit)
+app.command()(topics)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"anchorwords {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[  # noqa: ARG001 - the callback acts on it
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Topic models from word co-occurrence: exact, reproducible, for vocabularies of any size."""
+
+
+def run() -> None:
+    """Run the command line; exit code 0, 1 (failed) or 2 (bad usage)."""
+    warnings.showwarning = _show_warning
+    from ..exceptions import AnchorwordsError
+
+    try:
+        app()
+    except (AnchorwordsError, OSError) as error:
+        message = " ".join(str(error).split())
+        error_console().print(f"error: {message}", style="bold red", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        error_console().print("stopped: nothing was written", markup=False)
+        sys.exit(130)
+
+
+def _show_warning(message: Any, *_: Any, **__: Any) -> None:
+    error_console().print(f"warning: {message}", style="yellow", markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,77 @@
+"""``anchorwords fit``."""
+
+from __future__ import annotations
+
+import json
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class RectifierName(str, Enum):
+    """Rectifiers by name."""
+
+    enn = "enn"
+    palm = "palm"
+    ap = "ap"
+    none = "none"
+
+
+def fit(
+    corpus: Annotated[Path, typer.Argument(help="UCI docword file or its folder, or a matrix (.npz, .mtx).")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Model folder to write.")],
+    topics: Annotated[int, typer.Option("--topics", "-k", help="Number of topics.")] = 20,
+    vocabulary: Annotated[Path | None, typer.Option(help="File of words, one a line, in column order.")] = None,
+    rectifier: Annotated[RectifierName, typer.Option(help="enn is LR-JSMF; ap, palm, none as in the paper.")] = (
+        RectifierName.enn
+    ),
+    n_words: Annotated[int | None, typer.Option(help="Keep this many words, best by tf-idf.")] = None,
+    min_df: Annotated[int, typer.Option(help="Leave out words in fewer documents.")] = 1,
+    tol: Annotated[float | None, typer.Option(help="Tolerance of the rectification.")] = None,
+    max_iter: Annotated[int | None, typer.Option(help="Limit on its steps.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed; topics do not depend on it beyond rounding.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Fit topics to a corpus and write a model folder (arrays and JSON, whole or not at all).
+
+    Example: anchorwords fit docword.kos.txt.gz -o kos-model --topics 20 --n-words 5000
+    """
+    from dataclasses import replace
+    from time import perf_counter
+
+    from .. import AnchorTopicModel, read_corpus
+    from ..rectify.options import resolve_rectifier
+    from .console import fit_progress
+
+    options = resolve_rectifier(None if rectifier is RectifierName.none else rectifier.value)
+    if options is not None:
+        given = {"tol": tol, "max_iter": max_iter}
+        options = replace(options, **{name: value for name, value in given.items() if value is not None})
+    begin = perf_counter()
+    data = read_corpus(corpus, vocabulary=vocabulary).prune(n_words=n_words, min_df=min_df)
+    with fit_progress(quiet) as progress:
+        model = AnchorTopicModel(topics, rectifier=options, random_state=seed, n_jobs=jobs)
+        model.fit(data, progress=progress)
+    model.save(output)
+    summary = {
+        "model": str(output),
+        "topics": topics,
+        "documents": data.n_docs,
+        "words": data.n_words,
+        "tokens": data.n_tokens,
+        "rectifier": rectifier.value,
+        "steps": model.n_iter_,
+        "converged": model.converged_,
+        "seconds": round(perf_counter() - begin, 3),
+    }
+    if as_json:
+        typer.echo(json.dumps(summary))
+    else:
+        typer.echo(
+            f"{topics} topics of {data.n_docs:,} documents and {data.n_words:,} words in {summary['seconds']:.1f} s, "
+            f"written to {output}; read them with: anchorwords topics {output}"
+        )

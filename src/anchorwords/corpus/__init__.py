@@ -1,0 +1,1 @@
+"""Corpora: counts with their vocabulary, read, curated, never changed."""

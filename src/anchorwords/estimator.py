@@ -1,0 +1,297 @@
+"""The scikit-learn estimator: a shell around the pipeline."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from ._typing import FloatArray, IntArray, SparseLike
+from ._validation import check_counts
+from .corpus.corpus import Corpus
+from .exceptions import InputError, ModelFormatError
+from .infer.fold_in import Compositions, fold_in
+from .linalg.parallel import n_threads
+from .model import TopicModel
+from .persist import read_model, write_model
+from .pipeline import Progress, fit_topics
+from .rectify.options import rectifier_from_dict, rectifier_to_dict
+
+logger = logging.getLogger("anchorwords.estimator")
+
+
+class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Topic model learned from word co-occurrence by rectified anchor words.
+
+    With the default rectifier this is LR-JSMF (Algorithm 6 of Lee et al., ICML 2021): the co-occurrence of Eq. 1
+    is only ever an operator, its leading eigenpairs start ENN, and LAW reads anchors, topics and their
+    correlations off the compressed result, in time and memory linear in the vocabulary.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Number of topics K.
+    rectifier : {"enn", "palm", "ap", None} or options record, default="enn"
+        "enn" (Algorithm 3), "palm" (Algorithm 4), "ap" (Algorithm 2, dense), None (plain Anchor Word algorithm,
+        dense), or ``ENN(...)``, ``PALM(...)``, ``AP(...)`` with their options.
+    anchors : sequence of str or int, optional
+        Up to K words (or columns) taken as anchors, one a topic; the rest are chosen.
+    random_state : int, RandomState or None, default=None
+        Seed of the probe that starts the eigendecomposition. Topics do not depend on it beyond rounding, so None means
+        a fixed seed: two fits on the same data are the same.
+    n_jobs : int or None, default=None
+        Threads, ours and the linear algebra library's; None uses all cores. Results do not depend on it.
+    verbose : int, default=0
+        1 shows the log of the stages of ``fit`` on standard error.
+
+    Attributes
+    ----------
+    components_ : (K, N) array
+        p(word | topic); rows sum to one.
+    anchors_ : (K,) array
+        Column of each topic's anchor word.
+    topic_correlation_ : (K, K) array
+        p(topic, topic'); symmetric, non-negative, sums to one.
+    topic_prevalence_ : (K,) array
+        p(topic).
+    word_topics_ : (N, K) array
+        p(topic | word).
+    n_iter_ : int
+        Steps of the rectification.
+    converged_ : bool
+        Whether it met its tolerance.
+    model_ : TopicModel
+        The record behind these.
+    n_features_in_ : int
+    feature_names_in_ : (N,) array
+        Only when fitted on a data frame.
+
+    Examples
+    --------
+    >>> from anchorwords import AnchorTopicModel, topic_table
+    >>> from anchorwords.datasets import make_topics
+    >>> data = make_topics(n_docs=400, n_words=200, n_topics=3, random_state=0)
+    >>> model = AnchorTopicModel(n_components=3).fit(data.corpus)
+    >>> model.transform(data.corpus).shape
+    (400, 3)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        rectifier: Any = "enn",
+        anchors: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.rectifier = rectifier
+        self.anchors = anchors
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> AnchorTopicModel:  # noqa: ARG002
+        """Learn topics.
+
+        Parameters
+        ----------
+        X : (M, N) sparse or array-like of counts, data frame, or Corpus
+        y : ignored
+        progress : callable, optional
+            Called with the name of a stage and the share of it that is done.
+
+        Returns
+        -------
+        self
+        """
+        counts = self._counts(X, reset=True)
+        vocabulary = X.vocabulary if isinstance(X, Corpus) else getattr(self, "feature_names_in_", None)
+        anchors = _anchor_columns(self.anchors, vocabulary)
+        seed = 0 if self.random_state is None else check_random_state(self.random_state).randint(2**31 - 1)
+        with _logging(self.verbose), threadpool_limits(n_threads(self.n_jobs)):
+            fit = fit_topics(
+                counts, self.n_components, rectifier=self.rectifier, anchors=anchors, random_state=seed,
+                n_jobs=self.n_jobs, progress=progress,
+            )  # fmt: skip
+        n_iter = 0 if fit.rectified is None else fit.rectified.n_iter
+        converged = fit.rectified is None or fit.rectified.converged
+        return self._adopt(fit.model.with_vocabulary(vocabulary), n_iter, converged)
+
+    def _adopt(self, model: TopicModel, n_iter: int, converged: bool) -> AnchorTopicModel:
+        self.model_ = model
+        self.n_iter_ = n_iter
+        self.converged_ = converged
+        self.components_ = np.array(model.B.T)
+        self.anchors_ = np.array(model.anchors)
+        self.topic_correlation_ = np.array(model.A)
+        self.topic_prevalence_ = model.prevalence
+        self.word_topics_ = np.array(model.word_topics)
+        self._n_features_out = model.n_components
+        return self
+
+    def transform(self, X: Any) -> FloatArray:
+        """Topic composition of each document, by maximum likelihood on the simplex.
+
+        Words the model has never seen are ignored, counted and logged; a document with no known word gets
+        the topic prevalence.
+
+        Parameters
+        ----------
+        X : (M, N) sparse or array-like of counts, data frame, or Corpus
+            A Corpus is matched to the model by its words.
+
+        Returns
+        -------
+        (M, K) array, rows sum to one
+        """
+        check_is_fitted(self)
+        return self._compose(X).weights
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+        """Log-likelihood of a token, natural logarithm, over the known words of the documents; higher is better."""
+        check_is_fitted(self)
+        result = self._compose(X)
+        tokens = float(result.n_known.sum())
+        if tokens == 0.0:
+            raise InputError("no document holds a word the model knows: check that the vocabularies match.")
+        return float(result.log_likelihood.sum()) / tokens
+
+    def _compose(self, X: Any) -> Compositions:
+        counts = self._counts(X, reset=False)
+        model = self.model_
+        with threadpool_limits(n_threads(self.n_jobs)):
+            result = fold_in(counts, model.B, model.prevalence, n_jobs=self.n_jobs)
+        unknown = float(counts.sum()) - float(result.n_known.sum())
+        if unknown > 0:
+            logger.info("transform: %g tokens are of words the model has never seen", unknown)
+        return result
+
+    def _counts(self, X: Any, *, reset: bool) -> SparseLike:
+        if isinstance(X, Corpus):
+            if reset:
+                self.n_features_in_ = X.n_words
+                if hasattr(self, "feature_names_in_"):
+                    del self.feature_names_in_
+                return X.counts
+            return _matched(X, self.model_)
+        checked = validate_data(
+            self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, reset=reset
+        )  # fmt: skip
+        return check_counts(checked)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model as a folder of arrays and JSON, whole or not at all; see :func:`load_model`."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        params = {
+            "n_components": int(self.n_components),
+            "rectifier": rectifier_to_dict(self.rectifier),
+            "anchors": None if self.anchors is None else [a if isinstance(a, str) else int(a) for a in self.anchors],
+            "random_state": int(self.random_state) if isinstance(self.random_state, (int, np.integer)) else None,
+            "n_jobs": self.n_jobs,
+            "verbose": int(self.verbose),
+        }
+        metadata = {
+            "params": params,
+            "n_iter": self.n_iter_,
+            "converged": self.converged_,
+            "feature_names_in": names is not None,
+        }
+        write_model(path, self.model_, metadata)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def load_model(path: str | os.PathLike[str]) -> AnchorTopicModel:
+    """Read a model that :meth:`AnchorTopicModel.save` or ``anchorwords fit`` wrote."""
+    model, metadata = read_model(path)
+    try:
+        params = dict(metadata["params"])
+        params["rectifier"] = rectifier_from_dict(params["rectifier"])
+        estimator = AnchorTopicModel(**params)
+        estimator.n_features_in_ = model.n_words
+        if metadata["feature_names_in"]:
+            estimator.feature_names_in_ = np.array(model.vocabulary, dtype=object)
+        return estimator._adopt(model, int(metadata["n_iter"]), bool(metadata["converged"]))
+    except (KeyError, TypeError, InputError) as error:
+        raise ModelFormatError(f"{path} does not describe a fitted estimator ({error}): save it again.") from error
+
+
+def _anchor_columns(anchors: Any, vocabulary: Any) -> IntArray | None:
+    """Anchors given as words or columns, as columns."""
+    if anchors is None:
+        return None
+    if isinstance(anchors, str):
+        raise InputError(f"anchors must be a sequence of words or columns, but is the single string {anchors!r}.")
+    positions = {} if vocabulary is None else {str(word): i for i, word in enumerate(vocabulary)}
+    columns = []
+    for anchor in anchors:
+        if isinstance(anchor, str):
+            if anchor not in positions:
+                known = "is not in the vocabulary" if positions else "cannot be looked up without a vocabulary"
+                raise InputError(f"the anchor {anchor!r} {known}: give a word of the corpus or a column index.")
+            columns.append(positions[anchor])
+        elif isinstance(anchor, (int, np.integer)):
+            columns.append(int(anchor))
+        else:
+            raise InputError(f"each anchor must be a word or a column index, but one is {anchor!r}.")
+    return np.array(columns, dtype=np.intp)
+
+
+def _matched(corpus: Corpus, model: TopicModel) -> SparseLike:
+    """Counts of a corpus in the model's columns, matched by word where both have words."""
+    if model.vocabulary is None:
+        if corpus.n_words != model.n_words:
+            raise InputError(
+                f"the model has {model.n_words} words without names, but the corpus has {corpus.n_words}: "
+                "give counts over the same columns."
+            )
+        return corpus.counts
+    if corpus.vocabulary == model.vocabulary:
+        return corpus.counts
+    positions = {word: i for i, word in enumerate(model.vocabulary)}
+    target = np.array([positions.get(word, -1) for word in corpus.vocabulary])
+    entries = sp.coo_array(corpus.counts)
+    known = target[entries.col] >= 0
+    unknown = float(entries.data[~known].sum())
+    if unknown:
+        logger.info("transform: %g tokens are of words outside the model's vocabulary", unknown)
+    return sp.csr_array(
+        (entries.data[known], (entries.row[known], target[entries.col[known]])), shape=(corpus.n_docs, model.n_words)
+    )
+
+
+@contextmanager
+def _logging(verbose: int) -> Iterator[None]:
+    """Show the package's log on standard error while a verbose fit runs."""
+    if not verbose:
+        yield
+        return
+    root = logging.getLogger("anchorwords")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)

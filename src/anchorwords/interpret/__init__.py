@@ -1,0 +1,1 @@
+"""Reading topics: their words, and tables of them."""

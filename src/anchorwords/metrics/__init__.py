@@ -1,0 +1,1 @@
+"""Metrics: pure functions of a model and a corpus or operator."""

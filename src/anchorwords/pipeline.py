@@ -1,0 +1,178 @@
+"""From counts to a TopicModel: LR-JSMF (Algorithm 6), RAW (Algorithm 2), PALM + LAW, and plain AW."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from time import perf_counter
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._typing import SparseLike
+from ._validation import check_counts, check_n_components
+from .anchors.dense import anchor_words
+from .anchors.lowrank import low_rank_anchor_words
+from .anchors.select import check_anchors
+from .statistics.moments import cooccurrence
+from .statistics.operator import CooccurrenceOperator
+from .exceptions import InputError
+from .linalg.fixed_point import Iteration
+from .linalg.randomized import Eigenpairs
+from .model import TopicModel, embed_words
+from .rectify.alternating import rectify_ap
+from .rectify.enn import rectify_enn
+from .rectify.options import AP, ENN, PALM, resolve_rectifier
+from .rectify.palm import rectify_palm
+from .rectify.result import Callback, Rectified
+from .rectify.start import starting_eigenpairs
+
+logger = logging.getLogger("anchorwords.fit")
+
+# Called with the name of the stage and the share of it that is done.
+Progress: TypeAlias = Callable[[str, float], None]
+
+
+class Fit(NamedTuple):
+    """A model and the records of the stages that led to it.
+
+    Attributes
+    ----------
+    model : TopicModel
+    rectified : Rectified or None
+    eigenpairs : Eigenpairs or None
+        The start of ENN.
+    n_docs, n_skipped : int
+        Documents used, and those with fewer than two tokens.
+    """
+
+    model: TopicModel
+    rectified: Rectified | None
+    eigenpairs: Eigenpairs | None
+    n_docs: int
+    n_skipped: int
+
+
+def fit_topics(
+    X: Any,
+    n_components: int,
+    *,
+    rectifier: Any = "enn",
+    anchors: Any = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Fit:
+    """Learn topics from counts.
+
+    Words that never occur in a usable document take no part and are put back at the end. Parameters are those
+    of :class:`anchorwords.AnchorTopicModel`; ``anchors`` are column indices here.
+    """
+    options = resolve_rectifier(rectifier)
+    report = progress or _silent
+    counts = check_counts(X)
+    begin = perf_counter()
+    report("statistics", 0.0)
+    counts, used = _drop_unused(counts)
+    K = check_n_components(n_components, counts.shape[1], f"usable words (n_features = {used.size})")
+    fixed = _positions(anchors, used, K)
+    operator = CooccurrenceOperator(counts, n_jobs=n_jobs)
+    report("statistics", 1.0)
+    logger.info(
+        "statistics: %d documents (%d too short), %d words, %d counts, %.2f s",
+        operator.n_docs, operator.n_skipped, operator.shape[0], counts.nnz, perf_counter() - begin,
+    )  # fmt: skip
+
+    eigenpairs = rectified = None
+    if isinstance(options, (ENN, PALM)):
+        begin = perf_counter()
+        if isinstance(options, ENN):
+            eigenpairs = starting_eigenpairs(
+                operator, K, random_state, callback=lambda _, worst: report("eigenpairs", _share(worst, 1.0, 1e7))
+            )
+            logger.info(
+                "eigenpairs: %d products with C, %.2f s", eigenpairs.n_passes, perf_counter() - begin
+            )
+            begin = perf_counter()
+            start = (eigenpairs.vectors, eigenpairs.values)
+            rectified = rectify_enn(start, K, callback=_reporter(report, options.tol, options.max_iter), **asdict(options))
+        else:
+            rectified = rectify_palm(
+                operator, K, random_state=random_state,
+                callback=_reporter(report, options.tol, options.max_iter), **asdict(options),
+            )  # fmt: skip
+        _log_rectified(rectified, begin)
+        begin = perf_counter()
+        report("topics", 0.0)
+        model = low_rank_anchor_words(rectified.Y, anchors=fixed, n_jobs=n_jobs)
+    else:
+        C = cooccurrence(counts, n_jobs=n_jobs)
+        if isinstance(options, AP):
+            begin = perf_counter()
+            rectified = rectify_ap(C, K, callback=_reporter(report, options.tol, options.max_iter), **asdict(options))
+            _log_rectified(rectified, begin)
+            C = rectified.C  # type: ignore[assignment]
+        begin = perf_counter()
+        report("topics", 0.0)
+        model = anchor_words(C, K, anchors=fixed, n_jobs=n_jobs)
+    rows = operator.rows(model.anchors)
+    sums = np.asarray(rows.sum(axis=1)).ravel()
+    model = replace(model, anchor_rows=sp.csr_array(sp.diags_array(1.0 / sums) @ rows))
+    report("topics", 1.0)
+    logger.info("topics: %d anchors, raw sum of A %.4f, %.2f s", K, model.A_raw_sum, perf_counter() - begin)
+    return Fit(embed_words(model, used), rectified, eigenpairs, operator.n_docs, operator.n_skipped)
+
+
+def _drop_unused(counts: SparseLike) -> tuple[SparseLike, Any]:
+    lengths = np.asarray(counts.sum(axis=1)).ravel()
+    usable = counts[lengths >= 2.0]
+    used = np.bincount(usable.indices, minlength=counts.shape[1]) > 0
+    if not used.any():
+        raise InputError(
+            f"every document needs at least two tokens to form a pair of words, but all {counts.shape[0]} are shorter: "
+            "check that rows are documents and columns are words."
+        )
+    return (counts if used.all() else sp.csr_array(counts[:, np.flatnonzero(used)])), used
+
+
+def _positions(anchors: Any, used: Any, K: int) -> Any:
+    """Given anchors as positions among the used words."""
+    index = check_anchors(anchors, used.size, K)
+    if index.size and not used[index].all():
+        raise InputError(f"anchors must occur in the documents, but column {index[~used[index]][0]} never does.")
+    return (np.cumsum(used) - 1)[index]
+
+
+def _log_rectified(rectified: Rectified, begin: float) -> None:
+    logger.info(
+        "rectification: %s, %d steps, %s, violation %.2g, %.2f s",
+        rectified.method, rectified.n_iter, "converged" if rectified.converged else "not converged",
+        rectified.history[-1].violation, perf_counter() - begin,
+    )  # fmt: skip
+
+
+def _reporter(report: Progress, tol: float, max_iter: int) -> Callback:
+    """Share of a rectification that is done: by its steps, or by the digits of the violation, whichever is more."""
+    first: list[float] = []
+
+    def callback(step: int, iteration: Iteration) -> None:
+        first.append(iteration.violation) if not first else None
+        digits = _share(iteration.violation, tol, first[0] / tol) if tol > 0.0 else 0.0
+        report("rectification", min(max(step / max_iter, digits), 1.0))
+
+    return callback
+
+
+def _share(value: float, goal: float, span: float) -> float:
+    """How far value has come down, on a logarithmic scale, from goal * span to goal."""
+    if not value > goal:
+        return 1.0
+    if not span > 1.0:
+        return 0.0
+    return float(np.clip(1.0 - np.log(value / goal) / np.log(span), 0.0, 1.0))
+
+
+def _silent(stage: str, share: float) -> None:
+    """No progress wanted."""

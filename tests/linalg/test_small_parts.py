@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import anchorwords
+from anchorwords.linalg.factored import factored_distance, factored_norm
+from anchorwords.linalg.fixed_point import Iteration, iterate
+from anchorwords.linalg.parallel import for_each_block, n_threads
+from anchorwords.linalg.sparse import csr_parts, csr_times_dense
+
+
+def test_factored_distance_is_the_dense_one_and_ignores_rotation():
+    rng = np.random.default_rng(0)
+    Y, Z = rng.standard_normal((30, 4)), rng.standard_normal((30, 4))
+    direct = np.linalg.norm(Y @ Y.T - Z @ Z.T) / np.linalg.norm(Z @ Z.T)
+    assert factored_distance(Y, Z) == pytest.approx(direct, rel=1e-12)
+    Q = np.linalg.qr(rng.standard_normal((4, 4)))[0]
+    assert factored_distance(Y @ Q, Y) < 1e-14
+    assert factored_distance(Y + 1e-11 * Z, Y) == pytest.approx(
+        np.linalg.norm(1e-11 * (Y @ Z.T + Z @ Y.T)) / factored_norm(Y), rel=1e-3
+    )
+    assert factored_distance(np.zeros((3, 2)), np.zeros((3, 2))) == 0.0
+    with pytest.raises(ValueError, match="same number of columns"):
+        factored_distance(Y, Z[:, :3])
+
+
+def test_iterate_stops_on_the_violation():
+    end = iterate(lambda x, t: (x / 2, Iteration(x / 2, x / 2)), 1.0, max_iter=50, tol=0.1)
+    assert end.converged
+    assert [h.violation for h in end.history] == [0.5, 0.25, 0.125, 0.0625]
+
+
+def test_iterate_reports_the_limit_and_counts_steps():
+    seen = []
+    end = iterate(
+        lambda x, t: (t, Iteration(1.0, 1.0)), 0, max_iter=3, tol=0.1, callback=lambda step, _: seen.append(step)
+    )
+    assert not end.converged
+    assert end.state == 2
+    assert seen == [1, 2, 3]
+    assert iterate(lambda x, t: (x, Iteration(0.0, 0.0)), 0, max_iter=3, tol=0.0).converged
+
+
+def test_threads_follow_n_jobs(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3}, raising=False)
+    assert [n_threads(j) for j in (None, -1, -2, -9, 0, 1, 7)] == [4, 4, 3, 1, 1, 1, 7]
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    assert n_threads(None) == 3
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_blocks_cover_everything_once_and_raise(jobs):
+    seen = np.zeros(103, int)
+
+    def work(start, stop):
+        seen[start:stop] += 1
+
+    for_each_block(work, 103, 10, jobs)
+    assert (seen == 1).all()
+    for_each_block(work, 0, 10, jobs)
+
+    def fail(start, stop):
+        raise KeyError(start)
+
+    with pytest.raises(KeyError):
+        for_each_block(fail, 30, 10, jobs)
+
+
+def test_csr_products_are_the_same_bits_for_any_threads():
+    matrix = sp.random_array((5000, 300), density=0.05, rng=np.random.default_rng(0), format="csr")
+    V = np.random.default_rng(1).standard_normal((300, 7))
+    one = csr_times_dense(matrix, V, 1)
+    np.testing.assert_allclose(one, matrix @ V, atol=1e-12)
+    np.testing.assert_array_equal(one, csr_times_dense(matrix, V, 3))
+    parts = csr_parts(sp.csr_array(matrix.astype(np.float32)))
+    assert [part.dtype for part in parts] == [np.int64, np.int32, np.float64]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+def test_kernels_compile_where_no_cache_can_be_written(tmp_path):
+    """A read-only package and a home that is a file: compiled afresh, silently, with the same answer."""
+    package = tmp_path / "site" / "anchorwords"
+    shutil.copytree(Path(anchorwords.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "home").write_text("not a folder")
+    for folder in [package, *(p for p in package.rglob("*") if p.is_dir())]:
+        # Root ignores permissions: a file in the place of the cache folder stops it too.
+        (folder / "__pycache__").write_text("")
+        folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    script = "from anchorwords.linalg.simplex import simplex_least_squares as s; import numpy as np; print(s(np.eye(2), np.eye(2)))"
+    environment = {k: v for k, v in os.environ.items() if k not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+    environment |= {"PYTHONPATH": str(tmp_path / "site"), "HOME": str(tmp_path / "home"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    for folder in [package, *(p for p in package.rglob("*") if p.is_dir())]:
+        folder.chmod(stat.S_IRWXU)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert done.stdout.split() == ["[[1.", "0.]", "[0.", "1.]]"]
