@@ -48,8 +48,7 @@ def check_counts(X: Any, name: str = "X") -> SparseLike:
         raise InputError(f"{name} must hold finite counts, but contains NaN or infinity: remove or fill them.")
     if data.size and data.min() < 0:
         raise InputError(
-            f"{name} must hold non-negative counts, but contains {data.min():g}: counts of words in documents "
-            "are never negative."
+            f"Negative values in data: {name} must hold counts of words in documents, but contains {data.min():g}."
         )
     return counts
 

@@ -21,16 +21,16 @@ class ModelFormatError(InputError):
     """A model folder is missing, damaged or not ours."""
 
 
-class RankError(InputError):
-    """More topics were asked for than the statistics can carry."""
-
-
 class TooLargeError(AnchorwordsError, MemoryError):
     """A dense matrix of this size would not fit in memory."""
 
 
 class ConvergenceWarning(_SklearnConvergenceWarning):
     """An iteration ended on its limit before its stop rule was met."""
+
+
+class RankWarning(UserWarning):
+    """More topics were asked for than the statistics can tell apart."""
 
 
 class FractionalCountsWarning(UserWarning):

@@ -131,8 +131,8 @@ def _drop_unused(counts: SparseLike) -> tuple[SparseLike, Any]:
     used = np.bincount(usable.indices, minlength=counts.shape[1]) > 0
     if not used.any():
         raise InputError(
-            f"every document needs at least two tokens to form a pair of words, but all {counts.shape[0]} are shorter: "
-            "check that rows are documents and columns are words."
+            f"a document needs two tokens to form a pair of words, but none has them (X has {counts.shape[0]} documents "
+            f"and n_features = {counts.shape[1]}): check that rows are documents and columns are words."
         )
     return (counts if used.all() else sp.csr_array(counts[:, np.flatnonzero(used)])), used
 

@@ -50,7 +50,7 @@ def anchor_words(C: Any, n_components: int, *, anchors: Any = None, n_jobs: int 
     d = matrix.sum(axis=1)
     positive = d > 0.0
     Cbar = np.where(positive[:, None], matrix, 0.0) / np.where(positive, d, 1.0)[:, None]
-    S = select_anchors(Cbar, K, positive, anchors)
+    S = select_anchors(Cbar, K, positive, d, anchors)
 
     rows = np.maximum(matrix[S], 0.0)
     d[S] = rows.sum(axis=1)

@@ -85,7 +85,7 @@ def low_rank_anchor_words(Y: Any, *, anchors: Any = None, n_jobs: int | None = N
         raise InputError("Y must be finite, but contains NaN or infinity.")
     K = check_n_components(Y.shape[1], Y.shape[0], "words")
     X, d, usable = normalised_coordinates(Y)
-    S = select_anchors(X, K, usable, anchors)
+    S = select_anchors(X, K, usable, d, anchors)
 
     anchor_rows = np.maximum(Y[S] @ Y.T, 0.0)
     d = d.copy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,11 +10,13 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_n_components
-from ..exceptions import InputError, RankError
+from ..exceptions import InputError, RankWarning
 from ..linalg.pivoted import pivot_rows
 
 
-def select_anchors(rows: FloatArray, K: int, candidates: BoolArray, anchors: Any = None) -> IntArray:
+def select_anchors(
+    rows: FloatArray, K: int, candidates: BoolArray, frequency: FloatArray, anchors: Any = None
+) -> IntArray:
     """K anchors: those given, then the rows farthest from the span of the chosen ones.
 
     Parameters
@@ -23,6 +26,9 @@ def select_anchors(rows: FloatArray, K: int, candidates: BoolArray, anchors: Any
     K : int
     candidates : (N,) bool array
         Words that may become anchors.
+    frequency : (N,) array
+        Probability of each word. Where the rows span fewer than K dimensions, the missing anchors are the most
+        frequent candidates left, with a warning: the model stays valid, but these topics add nothing.
     anchors : sequence of int, optional
         Up to K words taken first.
     """
@@ -37,10 +43,15 @@ def select_anchors(rows: FloatArray, K: int, candidates: BoolArray, anchors: Any
             f"(column {fixed[chosen.size]}) occurs with the same words as those before it: leave it out."
         )
     if chosen.size < K:
-        raise RankError(
-            f"n_components={K} exceeds the numerical rank {chosen.size} of the co-occurrence statistics: ask for at "
-            f"most {chosen.size} topic(s) or give more varied documents."
+        warnings.warn(
+            f"n_components={K} exceeds the numerical rank {chosen.size} of the co-occurrence statistics: the last "
+            f"{K - chosen.size} topic(s) add nothing; ask for at most {chosen.size} or give more varied documents.",
+            RankWarning,
+            stacklevel=4,
         )
+        left = np.where(eligible, frequency, -np.inf)
+        left[chosen] = -np.inf
+        chosen = np.concatenate([chosen, np.argsort(-left, kind="stable")[: K - chosen.size]])
     return chosen
 
 

@@ -44,11 +44,13 @@ def _options(
 def run() -> None:
     """Run the command line; exit code 0, 1 (failed) or 2 (bad usage)."""
     warnings.showwarning = _show_warning
-    from ..exceptions import AnchorwordsError
-
     try:
         app()
-    except (AnchorwordsError, OSError) as error:
+    except Exception as error:
+        from ..exceptions import AnchorwordsError  # brings scikit-learn: not for --help
+
+        if not isinstance(error, (AnchorwordsError, OSError)):
+            raise
         message = " ".join(str(error).split())
         error_console().print(f"error: {message}", style="bold red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..pipeline import Progress
+if TYPE_CHECKING:  # the numerical modules load when a command needs them, not for --help
+    from ..pipeline import Progress
 
 _STAGES = {
     "statistics": "Statistics of Eq. 1",
@@ -57,11 +58,15 @@ def print_topics(rows: list[dict[str, Any]]) -> None:
     table.add_column("characteristic words not among them", ratio=2, style="dim")
     for row in rows:
         extra = [word for word in row["characteristic"] if word not in row["prominent"]]
-        # Text, not str: a word such as "[red]" is a word, not markup.
         table.add_row(
             f"{100 * row['prevalence']:.1f}%",
-            Text(row["anchor"]),
-            Text(" ".join(row["prominent"])),
-            Text(" ".join(extra)),
+            _plain(row["anchor"]),
+            _plain(" ".join(row["prominent"])),
+            _plain(" ".join(extra)),
         )
     console.print(table)
+
+
+def _plain(words: str) -> Text:
+    """Words as they are: "[red]" is a word, not markup, and control characters do not reach the terminal."""
+    return Text("".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in words))

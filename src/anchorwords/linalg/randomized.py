@@ -95,6 +95,8 @@ def randomized_eigh(
     extra = max(8, k // 4) if n_oversamples is None else n_oversamples
     block = min(N, k + extra)
     if N <= max(_SMALL, 2 * block):
+        if callback is not None:
+            callback(1, 0.0)
         return _dense_eigh(C, k, block)
     Z = _starting_block(N, block, start, rng)
     CZ = C @ Z

@@ -12,8 +12,8 @@ from ..exceptions import InputError
 class ENN:
     """Options of :func:`anchorwords.rectify_enn`."""
 
-    max_iter: int = 500
-    tol: float = 1e-6
+    max_iter: int = 1000
+    tol: float = 1e-8
     n_rows: int | None = None
     relaxation: float | str = "momentum"
 

@@ -64,7 +64,7 @@ def pair_moments(X: Any) -> PairMoments:
     n_skipped = int(kept.size - n_docs)
     if n_docs == 0:
         raise InputError(
-            f"every document needs at least two tokens to form a pair of words, but all {kept.size} are shorter: "
+            f"a document needs two tokens to form a pair of words, but none of the {kept.size} has them: "
             "check that rows are documents and columns are words."
         )
     if n_skipped:

@@ -1,0 +1,91 @@
+"""How far do topics move when the tolerance of ENN is made ten times smaller?
+
+For each corpus, K and tolerance: steps and seconds of ENN, and the largest and mean total variation between matched
+topics at this tolerance and at a tenth of it. Writes a Markdown table and JSON.
+
+    python benchmarks/tolerance.py [--quick] [--data ../shared/data] [--output docs/tables/tolerance]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import warnings
+from pathlib import Path
+from time import perf_counter
+
+import anchorwords as aw
+from anchorwords.exceptions import ConvergenceWarning
+from anchorwords.linalg.randomized import randomized_eigh
+from anchorwords.metrics.matching import match_topics
+
+FULL = [("nips12", 1000), ("nips12", 2500), ("nips12", 5000), ("kos", None), ("ml1m", None)]
+TOLERANCES = (1e-5, 1e-6, 1e-7, 1e-8)
+
+
+def rows_for(counts, name: str, K: int, tolerances=TOLERANCES) -> list[dict]:
+    pairs = randomized_eigh(aw.CooccurrenceOperator(counts), K, random_state=0)
+    fits = {}
+    for tol in (*tolerances, tolerances[-1] / 10):
+        begin = perf_counter()
+        result = aw.rectify_enn((pairs.vectors, pairs.values), K, tol=tol, max_iter=3000)
+        seconds = perf_counter() - begin
+        fits[tol] = (result, seconds, aw.low_rank_anchor_words(result.Y))
+    rows = []
+    ordered = sorted(fits, reverse=True)
+    for tol, tighter in zip(ordered, ordered[1:], strict=False):
+        result, seconds, model = fits[tol]
+        moved = match_topics(model.B, fits[tighter][2].B).total_variation
+        common = len(set(model.anchors.tolist()) & set(fits[tighter][2].anchors.tolist()))
+        rows.append(
+            {
+                "corpus": name, "words": counts.shape[1], "K": K, "tol": tol, "steps": result.n_iter,
+                "seconds": round(seconds, 2), "max_tv": float(moved.max()), "mean_tv": float(moved.mean()),
+                "anchors_kept": common,
+            }
+        )  # fmt: skip
+    return rows
+
+
+def markdown(rows: list[dict]) -> str:
+    lines = [
+        "| corpus | words | K | tol | steps | seconds | largest TV to tol/10 | mean TV | anchors kept |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {r['corpus']} | {r['words']:,} | {r['K']} | {r['tol']:.0e} | {r['steps']} | {r['seconds']} "
+        f"| {r['max_tv']:.4f} | {r['mean_tv']:.5f} | {r['anchors_kept']} of {r['K']} |"
+        for r in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared" / "data")
+    parser.add_argument("--output", type=Path, help="write OUTPUT.md and OUTPUT.json")
+    parser.add_argument("--quick", action="store_true", help="one small problem")
+    options = parser.parse_args()
+    warnings.simplefilter("error", ConvergenceWarning)
+    if options.data.is_dir():
+        problems = [(name, n) for name, n in (FULL[:1] if options.quick else FULL)]
+        corpora = [(name, aw.read_corpus(options.data / name).prune(n_words=n)) for name, n in problems]
+    else:
+        from anchorwords.datasets import load_docstrings
+
+        print(f"{options.data} is not there: using the embedded docstrings")
+        corpora = [("docstrings", load_docstrings().prune(min_df=15))]
+    rows = []
+    for name, corpus in corpora:
+        for K in (20,) if options.quick else (10, 20, 50):
+            new = rows_for(corpus.counts, name, K)
+            rows += new
+            print(markdown(new).split("\n", 2)[2], end="", flush=True)
+    if options.output:
+        options.output.parent.mkdir(parents=True, exist_ok=True)
+        options.output.with_suffix(".md").write_text(markdown(rows))
+        options.output.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from typer.testing import CliRunner
+
+import anchorwords as aw
+from anchorwords.cli.app import app
+
+runner = CliRunner()
+
+
+def run(*arguments, **options):
+    """The command line in a process of its own, as a user calls it."""
+    environment = {**os.environ, "COLUMNS": "160", "NO_COLOR": "1"}
+    return subprocess.run(
+        [sys.executable, "-m", "anchorwords", *map(str, arguments)],
+        capture_output=True, text=True, env=environment, check=False, **options,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory, sampled):
+    """The same corpus as a UCI file, with its vocabulary, and as a saved matrix."""
+    folder = tmp_path_factory.mktemp("corpus")
+    counts = sp.coo_array(sampled.corpus.counts)
+    lines = [str(counts.shape[0]), str(counts.shape[1]), str(counts.nnz)]
+    lines += [f"{i + 1} {j + 1} {int(v)}" for i, j, v in zip(counts.row, counts.col, counts.data, strict=True)]
+    (folder / "docword.toy.txt").write_text("\n".join(lines) + "\n")
+    (folder / "vocab.toy.txt").write_text("\n".join(sampled.corpus.vocabulary))
+    sp.save_npz(folder / "counts.npz", sp.csr_matrix(sampled.corpus.counts))
+    return folder
+
+
+def test_fit_then_topics(files, tmp_path, sampled):
+    done = run("fit", files / "docword.toy.txt", "-o", tmp_path / "model", "-k", 5)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""  # no terminal, no progress
+    assert "5 topics of 600 documents and 120 words" in done.stdout
+    shown = run("topics", tmp_path / "model", "-n", 4)
+    assert shown.returncode == 0
+    assert shown.stdout.count("%") == 5
+    as_json = json.loads(run("topics", tmp_path / "model", "--json").stdout)
+    expected = aw.topic_table(aw.AnchorTopicModel(5, random_state=0).fit(sampled.corpus.prune()))
+    assert [row["anchor"] for row in as_json] == [row["anchor"] for row in expected]
+    assert as_json[0]["prominent"] == expected[0]["prominent"]
+
+
+def test_fit_a_matrix_with_options(files, tmp_path):
+    done = run(
+        "fit", files / "counts.npz", "-o", tmp_path / "model", "-k", 3, "--rectifier", "ap", "--max-iter", 500,
+        "--n-words", 60, "--vocabulary", files / "vocab.toy.txt", "--json", "--jobs", 1, "--seed", 4,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert (summary["topics"], summary["words"], summary["rectifier"], summary["converged"]) == (3, 60, "ap", True)
+    model = aw.load_model(tmp_path / "model")
+    assert model.rectifier == aw.AP(max_iter=500)
+    assert model.model_.vocabulary[0].startswith("w")
+
+
+def test_unrectified_baseline(files, tmp_path):
+    done = run("fit", files, "-o", tmp_path / "model", "-k", 3, "--rectifier", "none")
+    assert done.returncode == 0, done.stderr
+    assert aw.load_model(tmp_path / "model").rectifier is None
+
+
+def test_warnings_are_one_line(files, tmp_path):
+    done = run("fit", files, "-o", tmp_path / "model", "-k", 5, "--max-iter", 2)
+    assert done.returncode == 0
+    assert done.stderr.startswith("warning: ENN rectification ended on max_iter=2")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["topics", "nowhere"], 1, "error: nowhere is not a model folder"),
+        (["fit", "nowhere.txt", "-o", "m"], 1, "error: nowhere.txt does not exist"),
+        (["fit", "CORPUS", "-o", "m", "-k", "500"], 1, "n_components=500 exceeds the 120 usable words"),
+        (["fit", "CORPUS", "-o", "m", "--rectifier", "magic"], 2, "magic"),
+        (["fit", "CORPUS"], 2, "--output"),
+        (["topic", "x"], 2, "No such command"),
+        (["fit", "CORPUS", "-o", "/proc/no/model"], 1, "error: "),
+    ],
+)
+def test_errors_are_one_line_with_an_exit_code(files, tmp_path, arguments, code, message):
+    arguments = [str(files / "docword.toy.txt") if a == "CORPUS" else a for a in arguments]
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == code
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    if code == 1:
+        assert done.stderr.count("\n") == 1
+    assert os.listdir(tmp_path) == []
+
+
+def test_version_and_help():
+    assert aw.__version__ in run("--version").stdout
+    for command in ("demo", "fit", "topics"):
+        text = run(command, "--help")
+        assert text.returncode == 0
+        assert "Example: anchorwords" in text.stdout
+
+
+def test_hostile_words_are_shown_as_they_are(files, tmp_path):
+    words = ["[red]bold[/red]", "\x1b[31mred", ":smile:"] + [f"w{i}" for i in range(117)]
+    corpus = aw.Corpus(aw.read_corpus(files).counts, words)
+    aw.AnchorTopicModel(3, anchors=[0, 1, 2]).fit(corpus).save(tmp_path / "model")
+    result = runner.invoke(app, ["topics", str(tmp_path / "model")])
+    assert result.exit_code == 0
+    assert "[red]bold[/red]" in result.output
+    assert ":smile:" in result.output
+    assert "\x1b[31m" not in result.output
+
+
+def test_demo_prints_topics_of_scientific_python():
+    done = run("demo", "-k", 12, "-n", 6)
+    assert done.returncode == 0, done.stderr
+    assert "12 topics in" in done.stdout
+    text = done.stdout
+    assert any(word in text for word in ("matrix", "matrices"))
+    assert any(word in text for word in ("distribution", "probability"))
+    assert any(word in text for word in ("file", "path", "directory"))
+
+
+def test_progress_bars_on_a_terminal(sampled, monkeypatch):
+    from rich.console import Console
+
+    from anchorwords.cli import console as module
+
+    screen = Console(force_terminal=True, width=100, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
+    monkeypatch.setattr(module, "error_console", lambda: screen)
+    with module.fit_progress(quiet=False) as progress:
+        aw.AnchorTopicModel(4).fit(sampled.corpus, progress=progress)
+    text = screen.export_text()
+    for stage in ("Statistics", "eigenpairs", "Rectification", "topics"):
+        assert stage in text
+    with module.fit_progress(quiet=True) as nothing:
+        assert nothing is None
+
+
+def test_ctrl_c_leaves_nothing(files, tmp_path, monkeypatch):
+    from anchorwords.cli import app as module
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "app", interrupted)
+    with pytest.raises(SystemExit) as caught:
+        module.run()
+    assert caught.value.code == 130
+    assert np.size(os.listdir(tmp_path)) == 0

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import anchorwords as aw
+from anchorwords.exceptions import InputError
+
+
+@pytest.fixture(scope="module")
+def model(sampled):
+    return aw.AnchorTopicModel(5).fit(sampled.corpus)
+
+
+def test_prominent_words_are_the_largest_of_b(model, sampled):
+    words = aw.prominent_words(model, 6)
+    for k, top in enumerate(words):
+        order = np.argsort(-model.components_[k], kind="stable")[:6]
+        assert top == [sampled.corpus.vocabulary[i] for i in order]
+    assert aw.prominent_words(model.model_, 6) == words
+
+
+def test_characteristic_words_are_the_anchors_company(model, sampled):
+    C = aw.cooccurrence(sampled.corpus.counts)
+    for k, top in enumerate(aw.characteristic_words(model, 6)):
+        row = C[model.anchors_[k]]
+        assert top == [sampled.corpus.vocabulary[i] for i in np.argsort(-row, kind="stable")[:6]]
+    rectified = aw.characteristic_words(model, 6, rectified=True)
+    Y = model.model_.Y
+    for k, top in enumerate(rectified):
+        row = Y[model.anchors_[k]] @ Y.T
+        assert top == [sampled.corpus.vocabulary[i] for i in np.argsort(-row, kind="stable")[:6]]
+
+
+def test_words_of_no_probability_are_not_listed():
+    counts = np.array([[3, 2, 0, 0], [2, 3, 0, 0], [0, 0, 4, 1], [0, 0, 1, 4]])
+    model = aw.AnchorTopicModel(2).fit(np.vstack([counts, counts]))
+    for top in aw.characteristic_words(model, 4):
+        assert sorted(top) in (["0", "1"], ["2", "3"])
+
+
+def test_table_lists_topics_by_prevalence(model):
+    table = aw.topic_table(model, 3)
+    shares = [row["prevalence"] for row in table]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) == pytest.approx(1.0)
+    assert sorted(row["topic"] for row in table) == list(range(5))
+    assert set(table[0]) == {"topic", "prevalence", "anchor", "prominent", "characteristic"}
+    for row in table:
+        assert row["anchor"] == model.model_.vocabulary[model.anchors_[row["topic"]]]
+        assert len(row["prominent"]) == 3
+
+
+def test_words_come_from_the_vocabulary_else_the_index(model, sampled):
+    bare = replace(model.model_, vocabulary=None)
+    assert aw.prominent_words(bare, 1)[0][0].isdigit()
+    named = aw.topic_table(bare, 1, vocabulary=sampled.corpus.vocabulary)
+    assert named == aw.topic_table(model, 1)
+    without_rows = replace(bare, anchor_rows=None)
+    assert aw.topic_table(without_rows)[0]["characteristic"] == []
+    with pytest.raises(InputError, match="original co-occurrence"):
+        aw.characteristic_words(without_rows)
+    with pytest.raises(InputError, match="no compression"):
+        aw.characteristic_words(replace(bare, Y=None), rectified=True)
+    with pytest.raises(InputError, match="120 columns"):
+        aw.prominent_words(bare, vocabulary=["a"])
+    with pytest.raises(InputError, match="n must be"):
+        aw.prominent_words(bare, 0)

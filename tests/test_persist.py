@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import json
+import os
+import stat
+
+import numpy as np
+import pytest
+
+import anchorwords as aw
+from anchorwords import persist
+from anchorwords.exceptions import ModelFormatError
+from anchorwords.persist import read_model, write_model
+
+
+@pytest.fixture
+def fitted(sampled):
+    return aw.AnchorTopicModel(4, rectifier=aw.ENN(tol=1e-5), random_state=3, anchors=["w010"]).fit(sampled.corpus)
+
+
+def test_round_trip_of_an_estimator(fitted, sampled, tmp_path):
+    fitted.save(tmp_path / "model")
+    loaded = aw.load_model(tmp_path / "model")
+    assert loaded.get_params() == fitted.get_params()
+    for name in ("components_", "anchors_", "topic_correlation_", "topic_prevalence_", "word_topics_"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(fitted, name))
+    assert loaded.model_.vocabulary == sampled.corpus.vocabulary
+    assert (loaded.n_iter_, loaded.converged_) == (fitted.n_iter_, fitted.converged_)
+    np.testing.assert_array_equal(loaded.transform(sampled.corpus), fitted.transform(sampled.corpus))
+    assert aw.topic_table(loaded) == aw.topic_table(fitted)
+    assert loaded.get_feature_names_out().tolist() == fitted.get_feature_names_out().tolist()
+
+
+@pytest.mark.parametrize("rectifier", ["ap", None, "palm"])
+def test_round_trip_of_every_method(sampled, tmp_path, rectifier):
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = aw.AnchorTopicModel(3, rectifier=rectifier).fit(sampled.corpus.counts)
+    model.save(tmp_path / "model")
+    loaded = aw.load_model(tmp_path / "model")
+    assert loaded.rectifier == rectifier
+    assert (loaded.model_.Y is None) == (model.model_.Y is None)
+    assert loaded.model_.vocabulary is None
+
+
+def test_data_frame_names_survive(sampled, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(sampled.corpus.counts.toarray(), columns=sampled.corpus.vocabulary)
+    model = aw.AnchorTopicModel(3).fit(frame)
+    model.save(tmp_path / "model")
+    assert aw.load_model(tmp_path / "model").feature_names_in_.tolist() == list(sampled.corpus.vocabulary)
+
+
+def test_no_pickle_and_no_leftovers(fitted, tmp_path):
+    fitted.save(tmp_path / "deep" / "model")
+    files = sorted(path.name for path in (tmp_path / "deep" / "model").iterdir())
+    assert "model.json" in files
+    assert all(name.endswith((".npy", ".json")) for name in files)
+    assert os.listdir(tmp_path / "deep") == ["model"]
+    assert stat.S_IMODE((tmp_path / "deep" / "model").stat().st_mode) == 0o755
+
+
+def test_replaces_a_model_but_nothing_else(fitted, tmp_path):
+    target = tmp_path / "model"
+    fitted.save(target)
+    fitted.save(target)
+    assert os.listdir(tmp_path) == ["model"]
+    other = tmp_path / "thesis"
+    other.mkdir()
+    (other / "chapter.txt").write_text("precious")
+    with pytest.raises(ModelFormatError, match="not a model folder.*nothing was written"):
+        fitted.save(other)
+    assert (other / "chapter.txt").read_text() == "precious"
+    (tmp_path / "file").write_text("also")
+    with pytest.raises(ModelFormatError, match="not a model folder"):
+        fitted.save(tmp_path / "file")
+    (tmp_path / "empty").mkdir()
+    fitted.save(tmp_path / "empty")
+
+
+def test_a_failure_leaves_the_old_model(fitted, tmp_path, monkeypatch):
+    target = tmp_path / "model"
+    fitted.save(target)
+    before = (target / "model.json").read_bytes()
+    monkeypatch.setattr(persist.json, "dumps", lambda *a, **k: (_ for _ in ()).throw(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        fitted.save(target)
+    monkeypatch.undo()
+    assert (target / "model.json").read_bytes() == before
+    assert os.listdir(tmp_path) == ["model"]
+    aw.load_model(target)
+
+
+def test_a_failed_swap_puts_the_old_model_back(fitted, tmp_path, monkeypatch):
+    from pathlib import Path
+
+    target = tmp_path / "model"
+    fitted.save(target)
+    original = Path.rename
+
+    def rename(self, other):
+        if Path(other) == target and self.name != "model":
+            raise OSError("disk gone")
+        return original(self, other)
+
+    monkeypatch.setattr(Path, "rename", rename)
+    with pytest.raises(OSError, match="disk gone"):
+        fitted.save(target)
+    monkeypatch.undo()
+    aw.load_model(target)
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def damage(folder, how):
+    manifest = json.loads((folder / "model.json").read_text())
+    if how == "no manifest":
+        (folder / "model.json").unlink()
+        return
+    if how == "not json":
+        (folder / "model.json").write_text("{")
+        return
+    if how == "not ours":
+        manifest["format"] = "other"
+    elif how == "newer":
+        manifest["format_version"] = 99
+    elif how == "no arrays":
+        del manifest["arrays"]
+    elif how == "missing array":
+        (folder / "B.npy").unlink()
+    elif how == "changed array":
+        np.save(folder / "B.npy", np.zeros((3, 3)))
+    elif how == "truncated array":
+        (folder / "B.npy").write_bytes((folder / "B.npy").read_bytes()[:-9])
+    elif how == "unlisted array":
+        del manifest["arrays"]["A"]
+    elif how == "foreign array":
+        manifest["arrays"]["../secret"] = "crc32:00000000"
+    elif how == "wrong vocabulary":
+        manifest["vocabulary"] = ["one"]
+    elif how == "no parameters":
+        del manifest["metadata"]["params"]
+    elif how == "unknown rectifier":
+        manifest["metadata"]["params"]["rectifier"] = {"name": "magic"}
+    (folder / "model.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "no manifest", "not json", "not ours", "newer", "no arrays", "missing array", "changed array", "truncated array",
+        "unlisted array", "foreign array", "wrong vocabulary", "no parameters", "unknown rectifier",
+    ],
+)  # fmt: skip
+def test_damaged_folders_get_one_sentence(fitted, tmp_path, how):
+    fitted.save(tmp_path / "model")
+    damage(tmp_path / "model", how)
+    with pytest.raises(ModelFormatError) as caught:
+        aw.load_model(tmp_path / "model")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_bare_record_can_be_written(nonnegative_factor, tmp_path):
+    write_model(tmp_path / "model", aw.low_rank_anchor_words(nonnegative_factor))
+    model, metadata = read_model(tmp_path / "model")
+    assert metadata == {}
+    assert model.anchor_rows is None
