@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import anchorwords as aw
+from anchorwords.anchors.lowrank import normalised_coordinates
 from anchorwords.metrics.accuracy import relative_approximation, relative_recovery
 from anchorwords.metrics.distinctness import dissimilarity, relative_dominancy, specificity
 from anchorwords.metrics.matching import match_topics
@@ -56,6 +57,20 @@ def metrics(model, name, n_words, rectified=None):
     )
 
 
+def check_same_anchors(rows, first, second):
+    """The same anchors, near-ties aside: pivots whose distances from the span so far are within 1e-3 of each other."""
+    different = set(second.tolist()) - set(first.tolist())
+    for k, anchor in enumerate(first):
+        if anchor in second:
+            continue
+        Q = np.linalg.qr(rows[first[:k]].T)[0] if k else np.zeros((rows.shape[1], 0))
+        distance = np.linalg.norm(rows - rows @ Q @ Q.T, axis=1)
+        tied = {other for other in different if distance[other] > (1 - 1e-3) * distance[anchor]}
+        assert tied, f"anchor {anchor} has no near-tie among {different}"
+        different.discard(tied.pop())
+    assert not different
+
+
 def relative_distance(C, Y):
     return np.linalg.norm(C - Y @ Y.T) / np.linalg.norm(C)
 
@@ -66,7 +81,7 @@ def test_enn_is_ap_where_all_rows_are_checked(name, n_words, K):
     C, ap = by_ap(name, n_words, K)
     Y, enn = by_enn(name, n_words, K)
     assert relative_distance(C, Y) < 2e-4
-    np.testing.assert_array_equal(np.sort(enn.anchors), np.sort(ap.anchors))
+    check_same_anchors(normalised_coordinates(Y).X, enn.anchors, ap.anchors)
     np.testing.assert_allclose(metrics(enn, name, n_words), metrics(ap, name, n_words, C), rtol=1e-3)
 
 
@@ -80,24 +95,28 @@ def test_enn_is_near_ap_where_some_rows_are_checked(name, n_words, K):
     np.testing.assert_allclose(metrics(enn, name, n_words), metrics(ap, name, n_words, C), rtol=0.05)
 
 
-@pytest.mark.parametrize(("name", "n_words", "K"), [("nips12", 1000, 10), ("nips12", 1000, 20), ("nips12", 1000, 50), ("kos", 1000, 20)])
-def test_without_rectification_the_method_fails(name, n_words, K):
+@pytest.mark.parametrize(
+    ("name", "n_words", "K", "less_specific"),
+    # With more topics than it needs the baseline finds some: at K 50 of 1,000 words it is half as specific, not a third.
+    [("nips12", 1000, 10, 3), ("nips12", 1000, 20, 3), ("nips12", 1000, 50, 1.9), ("nips12", 2500, 50, 3), ("kos", 1000, 20, 3)],
+)
+def test_without_rectification_the_method_fails(name, n_words, K, less_specific):
     C, operator = statistics(name, n_words)
     baseline = aw.anchor_words(C, K)
     _, enn = by_enn(name, n_words, K)
     assert relative_approximation(baseline, operator, raw=True) > 5 * relative_approximation(enn, operator, raw=True)
     p = operator.row_sums()
-    assert specificity(baseline, p) < specificity(enn, p) / 2.5
+    assert specificity(baseline, p) < specificity(enn, p) / less_specific
     assert baseline.A_raw_sum > 2 > 1.2 > enn.A_raw_sum > 0.9
 
 
-@pytest.mark.parametrize(("name", "n_words", "K"), [("nips12", 1000, 20), ("nips12", 2500, 50), ("kos", 2500, 20)])
+@pytest.mark.parametrize(("name", "n_words", "K"), [("nips12", 1000, 10), ("nips12", 1000, 50), ("nips12", 2500, 20), ("kos", 2500, 20)])
 def test_five_seeds_give_the_same_topics(name, n_words, K):
     counts = _corpus(name, n_words).counts
     models = [aw.AnchorTopicModel(K, random_state=seed).fit(counts).model_ for seed in range(5)]
     reference = metrics(models[0], name, n_words)
     for model in models[1:]:
-        np.testing.assert_array_equal(model.anchors, models[0].anchors)
+        check_same_anchors(normalised_coordinates(models[0].Y).X, models[0].anchors, model.anchors)
         assert match_topics(models[0].B, model.B).total_variation.max() < 0.01
         np.testing.assert_allclose(metrics(model, name, n_words), reference, rtol=1e-3)
 
@@ -133,8 +152,9 @@ def test_nothing_that_must_not_matter_does(name):
         model = aw.AnchorTopicModel(20, **options).fit(data).model_
         moved = match_topics(reference.B, model.B[back]).total_variation.max()
         assert moved < 0.01, guise
-        restored = np.argsort(back)[model.anchors] if guise == "permuted words" else model.anchors
-        assert set(restored.tolist()) == set(reference.anchors.tolist()), guise
+        # Column j of the disguised data is column order[j] of the original, and back undoes order.
+        anchors = np.argsort(back)[model.anchors]
+        check_same_anchors(normalised_coordinates(reference.Y).X, reference.anchors, anchors)
 
 
 @pytest.mark.parametrize(("name", "n_words", "K"), [("nips12", 1000, 20), ("kos", None, 10), ("ml1m", None, 20)])
@@ -146,13 +166,11 @@ def test_a_ten_times_smaller_tolerance_moves_nothing(name, n_words, K):
 
 
 def test_palm_deviates_slightly_but_beats_the_baseline():
-    counts = _corpus("nips12", 1000).counts
     C, operator = statistics("nips12", 1000)
     Y = aw.rectify_palm(operator, 10, max_iter=300, tol=0).Y
     palm = aw.low_rank_anchor_words(Y)
     _, enn = by_enn("nips12", 1000, 10)
     p = operator.row_sums()
-    assert counts.shape[1] == len(p)
     assert specificity(palm, p) > 1.5 * specificity(aw.anchor_words(C, 10), p)
     assert relative_approximation(palm, operator) < 1.5 * relative_approximation(enn, operator)
 

@@ -14,14 +14,13 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from ._typing import FloatArray, IntArray, SparseLike
 from ._validation import check_counts
 from .corpus.corpus import Corpus
 from .exceptions import InputError, ModelFormatError
 from .infer.fold_in import Compositions, fold_in
-from .linalg.parallel import n_threads
+from .linalg.parallel import limited_threads
 from .model import TopicModel
 from .persist import read_model, write_model
 from .pipeline import Progress, fit_topics
@@ -121,7 +120,7 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         vocabulary = X.vocabulary if isinstance(X, Corpus) else getattr(self, "feature_names_in_", None)
         anchors = _anchor_columns(self.anchors, vocabulary)
         seed = 0 if self.random_state is None else check_random_state(self.random_state).randint(2**31 - 1)
-        with _logging(self.verbose), threadpool_limits(n_threads(self.n_jobs)):
+        with _logging(self.verbose), limited_threads(self.n_jobs):
             fit = fit_topics(
                 counts, self.n_components, rectifier=self.rectifier, anchors=anchors, random_state=seed,
                 n_jobs=self.n_jobs, progress=progress,
@@ -172,7 +171,7 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _compose(self, X: Any) -> Compositions:
         counts = self._counts(X, reset=False)
         model = self.model_
-        with threadpool_limits(n_threads(self.n_jobs)):
+        with limited_threads(self.n_jobs):
             result = fold_in(counts, model.B, model.prevalence, n_jobs=self.n_jobs)
         unknown = float(counts.sum()) - float(result.n_known.sum())
         if unknown > 0:

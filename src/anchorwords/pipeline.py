@@ -97,7 +97,9 @@ def fit_topics(
             )
             begin = perf_counter()
             start = (eigenpairs.vectors, eigenpairs.values)
-            rectified = rectify_enn(start, K, callback=_reporter(report, options.tol, options.max_iter), **asdict(options))
+            rectified = rectify_enn(
+                start, K, n_jobs=n_jobs, callback=_reporter(report, options.tol, options.max_iter), **asdict(options)
+            )
         else:
             rectified = rectify_palm(
                 operator, K, random_state=random_state,

@@ -231,5 +231,5 @@ def test_momentum_ends_nearer_to_the_limit_than_the_papers_150_steps(real_corpus
     limit = aw.rectify_enn(operator, 20, relaxation=1.0, tol=2e-6, max_iter=5000)
     paper = aw.rectify_enn(operator, 20, relaxation=1.0, tol=0, max_iter=150)
     fast = aw.rectify_enn(operator, 20)
-    assert fast.n_iter < 150 < limit.n_iter
+    assert fast.n_iter < limit.n_iter / 3
     assert factored_distance(fast.Y, limit.Y) < factored_distance(paper.Y, limit.Y)

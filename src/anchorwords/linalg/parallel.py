@@ -9,6 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+
+from threadpoolctl import threadpool_limits
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -19,6 +22,11 @@ def n_threads(n_jobs: int | None) -> int:
     if n_jobs < 0:
         return max(1, cores + 1 + n_jobs)
     return max(1, n_jobs)
+
+
+def limited_threads(n_jobs: int | None) -> AbstractContextManager[object]:
+    """Hold the linear algebra library to ``n_jobs`` threads; None leaves it as the environment set it."""
+    return nullcontext() if n_jobs is None else threadpool_limits(n_threads(n_jobs))
 
 
 def for_each_block(

@@ -14,9 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from ..linalg.parallel import for_each_block
 
 # Entries of Y Y' alive at a time: 2 MiB of float64, which stays in the cache while it is clipped and summed.
 _TILE_ENTRIES = 1 << 18
+# Where one E is multiplied many times, its tiles are kept if they fit in this many entries: 256 MiB.
+_KEPT_ENTRIES = 1 << 25
+# Tiles are shared out to this many accumulators, whatever the number of threads: the same sums, bit for bit.
+_GROUPS = 8
 
 
 class Swept(NamedTuple):
@@ -48,9 +53,13 @@ class Correction:
     Y : (N, K) array
     n_rows : int
         |I|.
+    keep : bool
+        Whether to keep E for further sweeps, where it fits.
+    n_jobs : int or None
+        Threads over tiles; hold the linear algebra library to one thread around a sweep.
     """
 
-    def __init__(self, Y: FloatArray, n_rows: int) -> None:
+    def __init__(self, Y: FloatArray, n_rows: int, *, keep: bool = False, n_jobs: int | None = None) -> None:
         N = Y.shape[0]
         squares = np.einsum("ij,ij->i", Y, Y)
         if n_rows < N:
@@ -64,6 +73,8 @@ class Correction:
         self.order: IntArray = np.concatenate([np.flatnonzero(inside), np.flatnonzero(~inside)])
         self.n_checked = int(inside.sum())
         self._Y = np.ascontiguousarray(Y[self.order])
+        self._kept: dict[int, FloatArray] | None = {} if keep and self.n_checked * N <= _KEPT_ENTRIES else None
+        self._n_jobs = n_jobs
 
     @property
     def rows(self) -> IntArray:
@@ -73,25 +84,41 @@ class Correction:
     def sweep(self, V: FloatArray) -> Swept:
         """E V and the sums of E, from one pass over the tiles of Y_I Y'."""
         N, n = self._Y.shape[0], self.n_checked
-        Y_I = self._Y[:n]
         V = np.ascontiguousarray(V[self.order])
         V_I = V[:n]
         product = np.zeros_like(V)
-        total = squares = lowest = 0.0
-        width = max(1, _TILE_ENTRIES // n)
-        for start, stop in _tiles(n, N, width):
-            tile = Y_I @ self._Y[start:stop].T
-            np.minimum(tile, 0.0, out=tile)  # minus E on this tile
-            mirrored = 1.0 if start < n else 2.0
-            total -= mirrored * float(tile.sum())
-            squares += mirrored * float(np.vdot(tile, tile))
-            lowest = min(lowest, float(tile.min(initial=0.0)))
-            product[:n] -= tile @ V[start:stop]
-            if start >= n:
-                product[start:stop] = -(tile.T @ V_I)
+        tiles = _tiles(n, N, max(1, _TILE_ENTRIES // n))
+        groups = [tiles[g::_GROUPS] for g in range(min(_GROUPS, len(tiles)))]
+        shares = np.zeros((len(groups), n, V.shape[1]))
+        sums = np.zeros((len(groups), 3))
+
+        def work(first: int, last: int) -> None:
+            for g in range(first, last):
+                for start, stop in groups[g]:
+                    tile = self._tile(start, stop)  # minus E on these columns
+                    mirrored = 1.0 if start < n else 2.0
+                    sums[g, 0] -= mirrored * tile.sum()
+                    sums[g, 1] += mirrored * np.vdot(tile, tile)
+                    sums[g, 2] = min(sums[g, 2], tile.min(initial=0.0))
+                    shares[g] -= tile @ V[start:stop]
+                    if start >= n:
+                        product[start:stop] = -(tile.T @ V_I)
+
+        for_each_block(work, len(groups), 1, self._n_jobs)
+        product[:n] = shares.sum(axis=0)
         unsorted = np.empty_like(product)
         unsorted[self.order] = product
-        return Swept(unsorted, total, squares, lowest)
+        return Swept(unsorted, float(sums[:, 0].sum()), float(sums[:, 1].sum()), float(sums[:, 2].min()))
+
+    def _tile(self, start: int, stop: int) -> FloatArray:
+        """min(Y_I Y', 0) on a run of columns."""
+        if self._kept is not None and start in self._kept:
+            return self._kept[start]
+        tile = self._Y[: self.n_checked] @ self._Y[start:stop].T
+        np.minimum(tile, 0.0, out=tile)
+        if self._kept is not None:
+            self._kept[start] = tile
+        return tile
 
 
 class CorrectedOperator:
@@ -103,11 +130,15 @@ class CorrectedOperator:
     n_rows : int
     omega : float
         Relaxation: 1 is the paper's.
+    keep, n_jobs
+        As in :class:`Correction`.
     """
 
-    def __init__(self, Y: FloatArray, n_rows: int, omega: float = 1.0) -> None:
+    def __init__(
+        self, Y: FloatArray, n_rows: int, omega: float = 1.0, *, keep: bool = False, n_jobs: int | None = None
+    ) -> None:
         self._Y = Y
-        self.correction = Correction(Y, n_rows)
+        self.correction = Correction(Y, n_rows, keep=keep, n_jobs=n_jobs)
         self._omega = omega
         self._swept: Swept | None = None
         self.shape = (Y.shape[0], Y.shape[0])

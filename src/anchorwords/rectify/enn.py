@@ -25,6 +25,7 @@ from .._validation import check_iteration_options
 from ..exceptions import InputError
 from ..linalg.factored import factored_distance
 from ..linalg.fixed_point import FixedPoint, Iteration, iterate
+from ..linalg.parallel import limited_threads
 from ..linalg.randomized import randomized_eigh
 from .correction import CorrectedOperator, Correction
 from .result import Callback, Rectified, warn_unless_converged
@@ -50,6 +51,7 @@ def rectify_enn(
     max_iter: int = 1000,
     tol: float = 1e-8,
     random_state: int | None = 0,
+    n_jobs: int | None = None,
     callback: Callback | None = None,
 ) -> Rectified:
     """Rectify and compress C at once (Algorithm 3).
@@ -73,6 +75,8 @@ def rectify_enn(
         0 runs exactly ``max_iter`` steps.
     random_state : int or None
         Seed of the probe for the starting eigenpairs.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
     callback : callable, optional
         Called with the step and its :class:`Iteration`.
 
@@ -92,13 +96,17 @@ def rectify_enn(
     Y0 = V * np.sqrt(np.maximum(D, 0.0))
     if not Y0.any():
         raise InputError("C has no positive eigenvalue, so nothing is left after the projection to PSD_K.")
-    step = _Step(checked, relaxation, exact=relaxation != "momentum" and tol == 0.0)
-    end: FixedPoint[_State] = iterate(step, _State(Y0, Y0, 0, None), max_iter=max_iter, tol=tol, callback=callback)
+    step = _Step(checked, relaxation, exact=relaxation != "momentum" and tol == 0.0, n_jobs=n_jobs)
+    # The threads are ours, over tiles: the library's own would only spin beside them.
+    with limited_threads(1):
+        end: FixedPoint[_State] = iterate(
+            step, _State(Y0, Y0, 0, None), max_iter=max_iter, tol=tol, callback=callback
+        )
+        Y = end.state.Y
+        # The guarantee is about Y and E of the same iteration: sweep once more over the Y returned.
+        correction = Correction(Y, checked, n_jobs=n_jobs)
+        lowest = correction.sweep(Y[:, :1]).min_entry
     warn_unless_converged("ENN", end, tol)
-    Y = end.state.Y
-    # The guarantee is about Y and E of the same iteration: sweep once more over the Y returned.
-    correction = Correction(Y, checked)
-    lowest = correction.sweep(Y[:, :1]).min_entry
     return Rectified("enn", Y, None, end.converged, end.history, eps=correction.eps, min_entry=lowest)
 
 
@@ -112,14 +120,15 @@ class _State(NamedTuple):
 class _Step:
     """One iteration of Algorithm 3 from Z, exact or by a single warm-started product."""
 
-    def __init__(self, n_rows: int, relaxation: float | str, exact: bool) -> None:
+    def __init__(self, n_rows: int, relaxation: float | str, exact: bool, n_jobs: int | None) -> None:
         self.n_rows = n_rows
         self.accelerated = relaxation == "momentum"
         self.omega = 1.0 if relaxation == "momentum" else float(relaxation)
         self.exact = exact
+        self.n_jobs = n_jobs
 
     def __call__(self, state: _State, t: int) -> tuple[_State, Iteration]:
-        operator = CorrectedOperator(state.Z, self.n_rows, self.omega)
+        operator = CorrectedOperator(state.Z, self.n_rows, self.omega, keep=self.exact, n_jobs=self.n_jobs)
         products = 2 if t < _CAREFUL_STEPS else 1
         Y = None if self.exact else compress(operator, state.Z, products)
         basis, aligned = state.basis, products == 1 and Y is not None

@@ -1,0 +1,91 @@
+"""ENN against AP, the unrectified baseline against both, and five seeds of the estimator against each other.
+
+    python benchmarks/agreement.py [--data ../shared/data] [--output docs/tables/agreement]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+import anchorwords as aw
+from anchorwords.metrics.accuracy import relative_approximation
+from anchorwords.metrics.distinctness import dissimilarity, relative_dominancy, specificity
+from anchorwords.metrics.matching import match_topics
+
+PROBLEMS = [("nips12", n, K) for n in (1000, 2500) for K in (10, 20, 50)] + [("kos", n, 20) for n in (1000, 2500)]
+
+
+def compare(counts, K: int) -> dict:
+    C, operator = aw.cooccurrence(counts), aw.CooccurrenceOperator(counts)
+    begin = perf_counter()
+    rectified = aw.rectify_ap(C, K, max_iter=150, tol=0).C
+    ap = aw.anchor_words(rectified, K)
+    ap_seconds = perf_counter() - begin
+    begin = perf_counter()
+    Y = aw.rectify_enn(operator, K, relaxation=1.0, tol=0, max_iter=150).Y
+    enn = aw.low_rank_anchor_words(Y)
+    enn_seconds = perf_counter() - begin
+    begin = perf_counter()
+    seeds = [aw.AnchorTopicModel(K, random_state=seed).fit(counts).model_ for seed in range(5)]
+    fit_seconds = (perf_counter() - begin) / 5
+    baseline = aw.anchor_words(C, K)
+    p = operator.row_sums()
+
+    def metrics(model):
+        return np.array(
+            [relative_approximation(model, operator), relative_dominancy(model), specificity(model, p), dissimilarity(model)]
+        )
+
+    return {
+        "distance": float(np.linalg.norm(rectified - Y @ Y.T) / np.linalg.norm(rectified)),
+        "anchors": len(set(ap.anchors.tolist()) & set(enn.anchors.tolist())),
+        "metrics": float(np.abs(metrics(enn) / metrics(ap) - 1).max()),
+        "ap_seconds": ap_seconds,
+        "enn_seconds": enn_seconds,
+        "fit_seconds": fit_seconds,
+        "seeds_tv": max(float(match_topics(seeds[0].B, other.B).total_variation.max()) for other in seeds[1:]),
+        "seeds_anchors": min(len(set(seeds[0].anchors.tolist()) & set(other.anchors.tolist())) for other in seeds[1:]),
+        "approximation": [relative_approximation(model, operator, raw=True) for model in (baseline, enn)],
+        "specificity": [specificity(model, p) for model in (baseline, enn)],
+    }
+
+
+def markdown(rows: list[dict]) -> str:
+    lines = [
+        "| corpus | words | K | distance of matrices | anchors in common | metrics differ by | AP s | ENN s | default fit s "
+        "| five seeds: largest TV | five seeds: anchors | baseline raw RelativeApproximation | ENN's | baseline Specificity | ENN's |",
+        "|---|" + "---:|" * 14,
+    ]
+    for r in rows:
+        lines.append(
+            f"| {r['corpus']} | {r['words']:,} | {r['K']} | {r['distance']:.1e} | {r['anchors']} of {r['K']} "
+            f"| {100 * r['metrics']:.2f} % | {r['ap_seconds']:.1f} | {r['enn_seconds']:.1f} | {r['fit_seconds']:.1f} "
+            f"| {r['seeds_tv']:.1e} | {r['seeds_anchors']} of {r['K']} "
+            f"| {r['approximation'][0]:.2f} | {r['approximation'][1]:.3f} | {r['specificity'][0]:.2f} | {r['specificity'][1]:.2f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared" / "data")
+    parser.add_argument("--output", type=Path, help="write OUTPUT.md and OUTPUT.json")
+    options = parser.parse_args()
+    rows = []
+    for name, n_words, K in PROBLEMS:
+        counts = aw.read_corpus(options.data / name).prune(n_words=n_words).counts
+        rows.append({"corpus": name, "words": n_words, "K": K, **compare(counts, K)})
+        print(markdown(rows[-1:]).split("\n")[2], flush=True)
+    if options.output:
+        options.output.parent.mkdir(parents=True, exist_ok=True)
+        options.output.with_suffix(".md").write_text(markdown(rows))
+        options.output.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
