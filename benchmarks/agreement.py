@@ -1,6 +1,6 @@
 """ENN against AP, the unrectified baseline against both, and five seeds of the estimator against each other.
 
-    python benchmarks/agreement.py [--data ../shared/data] [--output docs/tables/agreement]
+python benchmarks/agreement.py [--data ../shared/data] [--output docs/tables/agreement]
 """
 
 from __future__ import annotations
@@ -38,7 +38,12 @@ def compare(counts, K: int) -> dict:
 
     def metrics(model):
         return np.array(
-            [relative_approximation(model, operator), relative_dominancy(model), specificity(model, p), dissimilarity(model)]
+            [
+                relative_approximation(model, operator),
+                relative_dominancy(model),
+                specificity(model, p),
+                dissimilarity(model),
+            ]
         )
 
     return {
@@ -57,8 +62,9 @@ def compare(counts, K: int) -> dict:
 
 def markdown(rows: list[dict]) -> str:
     lines = [
-        "| corpus | words | K | distance of matrices | anchors in common | metrics differ by | AP s | ENN s | default fit s "
-        "| five seeds: largest TV | five seeds: anchors | baseline raw RelativeApproximation | ENN's | baseline Specificity | ENN's |",
+        "| corpus | words | K | distance of matrices | anchors in common | metrics differ by | AP s | ENN s "
+        "| default fit s | five seeds: largest TV | five seeds: anchors | baseline raw RelativeApproximation | ENN's "
+        "| baseline Specificity | ENN's |",
         "|---|" + "---:|" * 14,
     ]
     for r in rows:
@@ -66,7 +72,8 @@ def markdown(rows: list[dict]) -> str:
             f"| {r['corpus']} | {r['words']:,} | {r['K']} | {r['distance']:.1e} | {r['anchors']} of {r['K']} "
             f"| {100 * r['metrics']:.2f} % | {r['ap_seconds']:.1f} | {r['enn_seconds']:.1f} | {r['fit_seconds']:.1f} "
             f"| {r['seeds_tv']:.1e} | {r['seeds_anchors']} of {r['K']} "
-            f"| {r['approximation'][0]:.2f} | {r['approximation'][1]:.3f} | {r['specificity'][0]:.2f} | {r['specificity'][1]:.2f} |"
+            f"| {r['approximation'][0]:.2f} | {r['approximation'][1]:.3f} "
+            f"| {r['specificity'][0]:.2f} | {r['specificity'][1]:.2f} |"
         )
     return "\n".join(lines) + "\n"
 

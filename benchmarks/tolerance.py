@@ -1,4 +1,4 @@
-"""How far do topics move when the tolerance of ENN is made ten times smaller?
+"""How far topics move when the tolerance of ENN is made ten times smaller.
 
 For each corpus, K and tolerance: steps and seconds of ENN, and the largest and mean total variation between matched
 topics at this tolerance and at a tenth of it. Writes a Markdown table and JSON.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 
@@ -33,7 +34,7 @@ def rows_for(counts, name: str, K: int, tolerances=TOLERANCES) -> list[dict]:
         fits[tol] = (result, seconds, aw.low_rank_anchor_words(result.Y))
     rows = []
     ordered = sorted(fits, reverse=True)
-    for tol, tighter in zip(ordered, ordered[1:], strict=False):
+    for tol, tighter in pairwise(ordered):
         result, seconds, model = fits[tol]
         moved = match_topics(model.B, fits[tighter][2].B).total_variation
         common = len(set(model.anchors.tolist()) & set(fits[tighter][2].anchors.tolist()))

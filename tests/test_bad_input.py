@@ -99,5 +99,5 @@ def test_too_large_for_a_dense_method_names_enn():
     # Every word occurs somewhere, or the unused ones would be dropped first.
     X = sp.vstack([X, sp.csr_array(np.ones((1, 400_002)))], format="csr")
     for rectifier in ("ap", None):
-        with pytest.raises(AnchorwordsError, match="GiB.*(ENN|enn)"):
+        with pytest.raises(AnchorwordsError, match=r"GiB.*(ENN|enn)"):
             aw.AnchorTopicModel(2, rectifier=rectifier).fit(X)

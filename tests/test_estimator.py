@@ -26,7 +26,9 @@ TEXTS = [
 ] * 4
 
 
-@pytest.mark.parametrize("rectifier", ["enn", "palm", "ap", None, aw.ENN(n_rows=50), aw.PALM(inertial=True), aw.AP(max_iter=20)])
+@pytest.mark.parametrize(
+    "rectifier", ["enn", "palm", "ap", None, aw.ENN(n_rows=50), aw.PALM(inertial=True), aw.AP(max_iter=20)]
+)
 def test_every_rectifier_gives_a_valid_model(sampled, rectifier):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

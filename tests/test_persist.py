@@ -70,7 +70,7 @@ def test_replaces_a_model_but_nothing_else(fitted, tmp_path):
     other = tmp_path / "thesis"
     other.mkdir()
     (other / "chapter.txt").write_text("precious")
-    with pytest.raises(ModelFormatError, match="not a model folder.*nothing was written"):
+    with pytest.raises(ModelFormatError, match=r"not a model folder.*nothing was written"):
         fitted.save(other)
     assert (other / "chapter.txt").read_text() == "precious"
     (tmp_path / "file").write_text("also")
@@ -84,7 +84,7 @@ def test_a_failure_leaves_the_old_model(fitted, tmp_path, monkeypatch):
     target = tmp_path / "model"
     fitted.save(target)
     before = (target / "model.json").read_bytes()
-    monkeypatch.setattr(persist.json, "dumps", lambda *a, **k: (_ for _ in ()).throw(KeyboardInterrupt()))
+    monkeypatch.setattr(persist.json, "dumps", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         fitted.save(target)
     monkeypatch.undo()

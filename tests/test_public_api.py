@@ -50,7 +50,9 @@ def test_defaults_keep_the_contract():
     ]
 
 
-@pytest.mark.parametrize(("record", "function"), [("ENN", "rectify_enn"), ("PALM", "rectify_palm"), ("AP", "rectify_ap")])
+@pytest.mark.parametrize(
+    ("record", "function"), [("ENN", "rectify_enn"), ("PALM", "rectify_palm"), ("AP", "rectify_ap")]
+)
 def test_option_records_default_to_what_the_functions_default_to(record, function):
     options = getattr(aw, record)()
     parameters = inspect.signature(getattr(aw, function)).parameters

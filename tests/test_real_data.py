@@ -98,7 +98,13 @@ def test_enn_is_near_ap_where_some_rows_are_checked(name, n_words, K):
 @pytest.mark.parametrize(
     ("name", "n_words", "K", "less_specific"),
     # With more topics than it needs the baseline finds some: at K 50 of 1,000 words it is half as specific, not a third.
-    [("nips12", 1000, 10, 3), ("nips12", 1000, 20, 3), ("nips12", 1000, 50, 1.9), ("nips12", 2500, 50, 3), ("kos", 1000, 20, 3)],
+    [
+        ("nips12", 1000, 10, 3),
+        ("nips12", 1000, 20, 3),
+        ("nips12", 1000, 50, 1.9),
+        ("nips12", 2500, 50, 3),
+        ("kos", 1000, 20, 3),
+    ],
 )
 def test_without_rectification_the_method_fails(name, n_words, K, less_specific):
     C, operator = statistics(name, n_words)
@@ -110,7 +116,10 @@ def test_without_rectification_the_method_fails(name, n_words, K, less_specific)
     assert baseline.A_raw_sum > 2 > 1.2 > enn.A_raw_sum > 0.9
 
 
-@pytest.mark.parametrize(("name", "n_words", "K"), [("nips12", 1000, 10), ("nips12", 1000, 50), ("nips12", 2500, 20), ("kos", 2500, 20)])
+@pytest.mark.parametrize(
+    ("name", "n_words", "K"),
+    [("nips12", 1000, 10), ("nips12", 1000, 50), ("nips12", 2500, 20), ("kos", 2500, 20)],
+)
 def test_five_seeds_give_the_same_topics(name, n_words, K):
     counts = _corpus(name, n_words).counts
     models = [aw.AnchorTopicModel(K, random_state=seed).fit(counts).model_ for seed in range(5)]
@@ -144,11 +153,16 @@ def disguises(counts):
     }
 
 
-@pytest.mark.parametrize("name", ["nips12", "kos"])
-def test_nothing_that_must_not_matter_does(name):
+FEW = ("three threads", "float32", "permuted documents", "permuted words")
+
+
+@pytest.mark.parametrize(("name", "guises"), [("nips12", None), ("kos", FEW)])
+def test_nothing_that_must_not_matter_does(name, guises):
     counts = _corpus(name, 1000).counts
     reference = aw.AnchorTopicModel(20).fit(counts).model_
     for guise, (data, options, back) in disguises(counts).items():
+        if guises is not None and guise not in guises:
+            continue
         model = aw.AnchorTopicModel(20, **options).fit(data).model_
         moved = match_topics(reference.B, model.B[back]).total_variation.max()
         assert moved < 0.01, guise

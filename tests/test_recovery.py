@@ -22,7 +22,8 @@ METHODS = {
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
-    ("N", "K", "n_anchors", "seed"), [(80, 4, 1, 0), (300, 10, 1, 1), (300, 10, 3, 2), (500, 25, 2, 3), (60, 2, 1, 4)]
+    ("N", "K", "n_anchors", "seed"),
+    [(80, 4, 1, 0), (300, 10, 1, 1), (300, 10, 3, 2), (500, 25, 2, 3), (60, 2, 1, 4)],
 )
 def test_population_statistics_give_the_truth(method, N, K, n_anchors, seed):
     data = make_topics(10, N, K, n_anchors=n_anchors, random_state=seed)

@@ -11,8 +11,6 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .anchors.dense import anchor_words
     from .anchors.lowrank import low_rank_anchor_words
-    from .statistics.moments import cooccurrence
-    from .statistics.operator import CooccurrenceOperator
     from .corpus.corpus import Corpus
     from .corpus.read import read_corpus
     from .estimator import AnchorTopicModel, load_model
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
     from .rectify.options import AP, ENN, PALM
     from .rectify.palm import rectify_palm
     from .rectify.result import Rectified
+    from .statistics.moments import cooccurrence
+    from .statistics.operator import CooccurrenceOperator
 
 _HOME = {
     "AP": "rectify.options",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -84,7 +83,7 @@ def check_square_symmetric(C: Any, name: str = "C") -> FloatArray:
 
 def check_n_components(n_components: Any, n_usable: int, what: str = "usable words") -> int:
     """Return K as an int, or raise InputError unless 1 <= K <= n_usable."""
-    if not isinstance(n_components, numbers.Integral) or isinstance(n_components, bool):
+    if not isinstance(n_components, (int, np.integer)) or isinstance(n_components, bool):
         raise InputError(f"n_components must be a whole number, but is {n_components!r}.")
     if n_components < 1:
         raise InputError(f"n_components must be at least 1, but is {n_components}.")
@@ -98,9 +97,9 @@ def check_n_components(n_components: Any, n_usable: int, what: str = "usable wor
 
 def check_iteration_options(max_iter: Any, tol: Any) -> None:
     """Raise InputError unless max_iter is a positive whole number and tol a non-negative one."""
-    if not isinstance(max_iter, numbers.Integral) or max_iter < 1:
+    if not isinstance(max_iter, (int, np.integer)) or max_iter < 1:
         raise InputError(f"max_iter must be a positive whole number, but is {max_iter!r}.")
-    if not isinstance(tol, numbers.Real) or not tol >= 0:
+    if not isinstance(tol, (int, float, np.number)) or not tol >= 0:
         raise InputError(f"tol must be a non-negative number, but is {tol!r}.")
 
 

@@ -273,7 +273,8 @@ def _matched(corpus: Corpus, model: TopicModel) -> SparseLike:
     if unknown:
         logger.info("transform: %g tokens are of words outside the model's vocabulary", unknown)
     return sp.csr_array(
-        (entries.data[known], (entries.row[known], target[entries.col[known]])), shape=(corpus.n_docs, model.n_words)
+        (entries.data[known], (entries.row[known], target[entries.col[known]])),
+        shape=(corpus.n_docs, model.n_words),
     )
 
 

@@ -109,7 +109,6 @@ def as_topic_model(model: Any) -> TopicModel:
     record = getattr(model, "model_", model)
     if not isinstance(record, TopicModel):
         raise InputError(
-            f"expected a TopicModel or a fitted AnchorTopicModel, but got {type(model).__name__}: "
-            "call fit first."
+            f"expected a TopicModel or a fitted AnchorTopicModel, but got {type(model).__name__}: call fit first."
         )
     return record

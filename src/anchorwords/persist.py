@@ -99,7 +99,10 @@ def read_model(path: str | os.PathLike[str]) -> tuple[TopicModel, dict[str, Any]
             parts = tuple(arrays.pop(f"anchor_rows.{part}") for part in _ROWS)
             rows = sp.csr_array(parts, shape=(manifest["n_components"], manifest["n_words"]))
         model = TopicModel(
-            A_raw_sum=float(manifest["A_raw_sum"]), vocabulary=manifest["vocabulary"], anchor_rows=rows, **arrays
+            A_raw_sum=float(manifest["A_raw_sum"]),
+            vocabulary=manifest["vocabulary"],
+            anchor_rows=rows,
+            **arrays,
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFormatError(f"{folder} is damaged ({error}): fit and save the model again.") from error

@@ -16,8 +16,6 @@ from ._validation import check_counts, check_n_components
 from .anchors.dense import anchor_words
 from .anchors.lowrank import low_rank_anchor_words
 from .anchors.select import check_anchors
-from .statistics.moments import cooccurrence
-from .statistics.operator import CooccurrenceOperator
 from .exceptions import InputError
 from .linalg.fixed_point import Iteration
 from .linalg.randomized import Eigenpairs
@@ -28,6 +26,8 @@ from .rectify.options import AP, ENN, PALM, resolve_rectifier
 from .rectify.palm import rectify_palm
 from .rectify.result import Callback, Rectified
 from .rectify.start import starting_eigenpairs
+from .statistics.moments import cooccurrence
+from .statistics.operator import CooccurrenceOperator
 
 logger = logging.getLogger("anchorwords.fit")
 
@@ -90,15 +90,20 @@ def fit_topics(
         begin = perf_counter()
         if isinstance(options, ENN):
             eigenpairs = starting_eigenpairs(
-                operator, K, random_state, callback=lambda _, worst: report("eigenpairs", _share(worst, 1.0, 1e7))
+                operator,
+                K,
+                random_state,
+                callback=lambda _, worst: report("eigenpairs", _share(worst, 1.0, 1e7)),
             )
-            logger.info(
-                "eigenpairs: %d products with C, %.2f s", eigenpairs.n_passes, perf_counter() - begin
-            )
+            logger.info("eigenpairs: %d products with C, %.2f s", eigenpairs.n_passes, perf_counter() - begin)
             begin = perf_counter()
             start = (eigenpairs.vectors, eigenpairs.values)
             rectified = rectify_enn(
-                start, K, n_jobs=n_jobs, callback=_reporter(report, options.tol, options.max_iter), **asdict(options)
+                start,
+                K,
+                n_jobs=n_jobs,
+                callback=_reporter(report, options.tol, options.max_iter),
+                **asdict(options),
             )
         else:
             rectified = rectify_palm(

@@ -33,7 +33,9 @@ def test_lemma_2_same_pivots(nonnegative_factor):
         P = np.linalg.qr(X[low.indices[:k]].T)[0]
         QP = np.linalg.qr(Cbar[low.indices[:k]].T)[0]
         np.testing.assert_allclose(
-            np.linalg.norm(X - X @ P @ P.T, axis=1), np.linalg.norm(Cbar - Cbar @ QP @ QP.T, axis=1), atol=1e-13
+            np.linalg.norm(X - X @ P @ P.T, axis=1),
+            np.linalg.norm(Cbar - Cbar @ QP @ QP.T, axis=1),
+            atol=1e-13,
         )
 
 
@@ -93,7 +95,10 @@ def test_rows_whose_sum_is_not_positive_are_repaired():
 
 def test_given_anchors_come_first(nonnegative_factor):
     C = nonnegative_factor @ nonnegative_factor.T
-    for model in (aw.low_rank_anchor_words(nonnegative_factor, anchors=[20, 5]), aw.anchor_words(C, 6, anchors=[20, 5])):
+    for model in (
+        aw.low_rank_anchor_words(nonnegative_factor, anchors=[20, 5]),
+        aw.anchor_words(C, 6, anchors=[20, 5]),
+    ):
         assert model.anchors[:2].tolist() == [20, 5]
         check_valid_model(model)
     everything = aw.anchor_words(C, 3, anchors=np.array([1, 2, 3]))

@@ -59,7 +59,12 @@ def test_fit_a_matrix_with_options(files, tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
-    assert (summary["topics"], summary["words"], summary["rectifier"], summary["converged"]) == (3, 60, "ap", True)
+    assert (summary["topics"], summary["words"], summary["rectifier"], summary["converged"]) == (
+        3,
+        60,
+        "ap",
+        True,
+    )
     model = aw.load_model(tmp_path / "model")
     assert model.rectifier == aw.AP(max_iter=500)
     assert model.model_.vocabulary[0].startswith("w")

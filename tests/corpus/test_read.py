@@ -35,7 +35,9 @@ def test_plain_and_gzip(tmp_path, name):
     assert corpus.vocabulary == ("alpha", "beta")
 
 
-@pytest.mark.parametrize("text", [GOOD.rstrip("\n"), GOOD.replace("\n", "\r\n"), GOOD + "\n\n", GOOD.replace(" ", "\t")])
+@pytest.mark.parametrize(
+    "text", [GOOD.rstrip("\n"), GOOD.replace("\n", "\r\n"), GOOD + "\n\n", GOOD.replace(" ", "\t")]
+)
 def test_line_ends_and_white_space(tmp_path, text):
     np.testing.assert_array_equal(aw.read_corpus(write(tmp_path, text)).counts.toarray(), EXPECTED)
 

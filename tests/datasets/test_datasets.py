@@ -50,7 +50,9 @@ def test_cache_is_used_rebuilt_and_optional(tmp_path, monkeypatch):
     package.mkdir()
     words = " ".join(f"topic{'abcdefgh'[i % 8]}" for i in range(40))
     (package / "__init__.py").write_text(f'"""{words} first."""\n')
-    (package / "more.py").write_text(f'class Thing:\n    """{words} second"""\n    def act(self):\n        """{words} third"""\n')
+    (package / "more.py").write_text(
+        f'class Thing:\n    """{words} second"""\n    def act(self):\n        """{words} third"""\n'
+    )
     (package / "broken.py").write_text("def (")
     monkeypatch.syspath_prepend(str(tmp_path))
     first = load_docstrings(("toypackage", "no.such.package"))

@@ -46,7 +46,7 @@ def test_a_large_negative_eigenvalue_never_wins():
 
 
 def test_fewer_positive_eigenvalues_than_asked_for():
-    values = np.concatenate([[3.0, 2.0, 1.0], -np.arange(1, 398) ** -1.0])
+    values = np.concatenate([[3.0, 2.0, 1.0], -(np.arange(1, 398) ** -1.0)])
     pairs = randomized_eigh(spectrum_matrix(values), 5, random_state=0, max_passes=400)
     np.testing.assert_allclose(pairs.values[:3], [3.0, 2.0, 1.0], rtol=1e-9)
     assert (pairs.values[3:] < 0).all()
@@ -82,7 +82,12 @@ def test_a_warm_start_saves_passes():
 
 def test_the_callback_sees_the_residual_fall_to_its_goal():
     seen = []
-    randomized_eigh(spectrum_matrix(np.arange(1, 401) ** -1.0), 8, random_state=0, callback=lambda p, r: seen.append((p, r)))
+    randomized_eigh(
+        spectrum_matrix(np.arange(1, 401) ** -1.0),
+        8,
+        random_state=0,
+        callback=lambda p, r: seen.append((p, r)),
+    )
     assert [p for p, _ in seen] == list(range(1, len(seen) + 1))
     assert seen[-1][1] <= 1.0 < seen[0][1]
 

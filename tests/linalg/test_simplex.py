@@ -90,7 +90,14 @@ def degenerate_cases():
 def test_degenerate_points(name):
     P = degenerate_cases()[name]
     rng = np.random.default_rng(9)
-    X = np.vstack([rng.random((40, P.shape[1])), P, np.zeros((1, P.shape[1])), 5 * rng.standard_normal((20, P.shape[1]))])
+    X = np.vstack(
+        [
+            rng.random((40, P.shape[1])),
+            P,
+            np.zeros((1, P.shape[1])),
+            5 * rng.standard_normal((20, P.shape[1])),
+        ]
+    )
     # Dependent points may trade weight at rounding level times the distance: compare distances, not weights.
     check_against(P, X, by_nnls, 1e-8 * max(1.0, np.abs(P).max()))
 

@@ -34,7 +34,7 @@ def test_factored_distance_is_the_dense_one_and_ignores_rotation():
 
 
 def test_iterate_stops_on_the_violation():
-    end = iterate(lambda x, t: (x / 2, Iteration(x / 2, x / 2)), 1.0, max_iter=50, tol=0.1)
+    end = iterate(lambda x, _: (x / 2, Iteration(x / 2, x / 2)), 1.0, max_iter=50, tol=0.1)
     assert end.converged
     assert [h.violation for h in end.history] == [0.5, 0.25, 0.125, 0.0625]
 
@@ -42,12 +42,16 @@ def test_iterate_stops_on_the_violation():
 def test_iterate_reports_the_limit_and_counts_steps():
     seen = []
     end = iterate(
-        lambda x, t: (t, Iteration(1.0, 1.0)), 0, max_iter=3, tol=0.1, callback=lambda step, _: seen.append(step)
+        lambda _, t: (t, Iteration(1.0, 1.0)),
+        0,
+        max_iter=3,
+        tol=0.1,
+        callback=lambda step, _: seen.append(step),
     )
     assert not end.converged
     assert end.state == 2
     assert seen == [1, 2, 3]
-    assert iterate(lambda x, t: (x, Iteration(0.0, 0.0)), 0, max_iter=3, tol=0.0).converged
+    assert iterate(lambda x, _: (x, Iteration(0.0, 0.0)), 0, max_iter=3, tol=0.0).converged
 
 
 def test_threads_follow_n_jobs(monkeypatch):
@@ -96,11 +100,23 @@ def test_kernels_compile_where_no_cache_can_be_written(tmp_path):
         # Root ignores permissions: a file in the place of the cache folder stops it too.
         (folder / "__pycache__").write_text("")
         folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
-    script = "from anchorwords.linalg.simplex import simplex_least_squares as s; import numpy as np; print(s(np.eye(2), np.eye(2)))"
+    script = (
+        "from anchorwords.linalg.simplex import simplex_least_squares as solve; import numpy as np;"
+        "print(solve(np.eye(2), np.eye(2)))"
+    )
     environment = {k: v for k, v in os.environ.items() if k not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
-    environment |= {"PYTHONPATH": str(tmp_path / "site"), "HOME": str(tmp_path / "home"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= {
+        "PYTHONPATH": str(tmp_path / "site"),
+        "HOME": str(tmp_path / "home"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, cwd=tmp_path, check=False
+        [sys.executable, "-c", script],
+        env=environment,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
     )
     for folder in [package, *(p for p in package.rglob("*") if p.is_dir())]:
         folder.chmod(stat.S_IRWXU)

@@ -58,7 +58,9 @@ def test_a_model_of_one_topic_is_not_specific(sampled):
 
 def test_dissimilarity_and_dominancy_by_hand(fitted):
     tops = [set(top) for top in aw.prominent_words(fitted, 20)]
-    direct = np.mean([sum(all(w not in o for j, o in enumerate(tops) if j != k) for w in top) for k, top in enumerate(tops)])
+    direct = np.mean(
+        [sum(all(w not in o for j, o in enumerate(tops) if j != k) for w in top) for k, top in enumerate(tops)]
+    )
     assert dissimilarity(fitted) == pytest.approx(direct)
     A = fitted.topic_correlation_
     assert dominancy(fitted) == pytest.approx(np.mean(A.diagonal() / A.sum(axis=1)))

@@ -29,7 +29,10 @@ def test_projections_are_projections(name):
     np.testing.assert_allclose(project(P), P, atol=1e-12)
     nearest = np.linalg.norm(C - P)
     for seed in range(20):
-        for other in (project(random_symmetric(seed=seed + 1)), project(P + 0.1 * random_symmetric(seed=seed + 50))):
+        for other in (
+            project(random_symmetric(seed=seed + 1)),
+            project(P + 0.1 * random_symmetric(seed=seed + 50)),
+        ):
             assert np.linalg.norm(C - other) >= nearest - 1e-12
 
 

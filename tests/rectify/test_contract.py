@@ -100,7 +100,10 @@ def test_bad_number_of_topics(rectify, K):
 
 
 @every
-@pytest.mark.parametrize(("name", "value"), [("max_iter", 0), ("max_iter", 1.5), ("tol", -1.0), ("tol", "small"), ("tol", float("nan"))])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("max_iter", 0), ("max_iter", 1.5), ("tol", -1.0), ("tol", "small"), ("tol", float("nan"))],
+)
 def test_bad_loop_options(rectify, name, value):
     with pytest.raises(InputError, match=name):
         rectify(np.eye(3) / 3, 2, **{name: value})

@@ -45,7 +45,13 @@ def start():
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(2, 40), st.integers(1, 6), st.integers(1, 50), st.integers(0, 2**32 - 1), st.sampled_from([16, 1 << 18]))
+@given(
+    st.integers(2, 40),
+    st.integers(1, 6),
+    st.integers(1, 50),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([16, 1 << 18]),
+)
 def test_sweep_is_the_definition(N, K, n_rows, seed, tile):
     Y = np.random.default_rng(seed).standard_normal((N, K))
     n_rows = min(n_rows, N)

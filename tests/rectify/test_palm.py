@@ -40,7 +40,7 @@ def test_lemma_1_lipschitz_modulus(problem):
     """|grad(X) - grad(X')| <= L |X - X'|, and the bound is attained along the leading eigenvector of Y'Y."""
     C, X, Y = problem
     L = lipschitz_modulus(Y, S)
-    assert L == pytest.approx(np.linalg.norm(Y.T @ Y + S * np.eye(5), 2), rel=1e-12)
+    assert pytest.approx(np.linalg.norm(Y.T @ Y + S * np.eye(5), 2), rel=1e-12) == L
     rng = np.random.default_rng(2)
     for _ in range(50):
         other = X + rng.standard_normal(X.shape) * 10.0 ** rng.uniform(-3, 3)

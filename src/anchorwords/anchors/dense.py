@@ -43,7 +43,10 @@ def anchor_words(C: Any, n_components: int, *, anchors: Any = None, n_jobs: int 
         With ``anchor_rows`` taken from C; ``Y`` is None.
     """
     require_dense(
-        np.shape(C)[0], 2.0, "the Anchor Word algorithm", "use ENN with low_rank_anchor_words (rectifier='enn')."
+        np.shape(C)[0],
+        2.0,
+        "the Anchor Word algorithm",
+        "use ENN with low_rank_anchor_words (rectifier='enn').",
     )
     matrix = check_square_symmetric(C)
     K = check_n_components(n_components, matrix.shape[0], "words")

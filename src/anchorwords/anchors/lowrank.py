@@ -48,7 +48,7 @@ class Coordinates(NamedTuple):
 def normalised_coordinates(Y: FloatArray) -> Coordinates:
     """X = diag(d)^-1 Y R' of Algorithm 5: same norms and inner products as the rows of Cbar (Lemma 2, Eq. 5)."""
     d = Y @ Y.sum(axis=0)
-    R = np.linalg.qr(Y, mode="r")
+    R = np.linalg.qr(Y)[1]
     floor = np.finfo(np.float64).eps * float(np.abs(d).max(initial=0.0))
     positive = d > floor
     X = np.where(positive[:, None], Y, 0.0) @ R.T / np.where(positive, d, 1.0)[:, None]

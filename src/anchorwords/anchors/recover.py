@@ -21,7 +21,13 @@ from ..model import TopicModel
 
 
 def recover_topics(
-    anchors: IntArray, G: FloatArray, rhs: FloatArray, d: FloatArray, C_SS: FloatArray, *, n_jobs: int | None = None
+    anchors: IntArray,
+    G: FloatArray,
+    rhs: FloatArray,
+    d: FloatArray,
+    C_SS: FloatArray,
+    *,
+    n_jobs: int | None = None,
 ) -> TopicModel:
     """Solve for p(topic | word), turn it round by Bayes' rule, and read A off the anchors.
 

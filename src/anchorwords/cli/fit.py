@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 
-class RectifierName(str, Enum):
+class RectifierName(StrEnum):
     """Rectifiers by name."""
 
     enn = "enn"
@@ -49,8 +49,11 @@ def fit(
 
     options = resolve_rectifier(None if rectifier is RectifierName.none else rectifier.value)
     if options is not None:
-        given = {"tol": tol, "max_iter": max_iter}
-        options = replace(options, **{name: value for name, value in given.items() if value is not None})
+        options = replace(
+            options,
+            tol=options.tol if tol is None else tol,
+            max_iter=options.max_iter if max_iter is None else max_iter,
+        )
     begin = perf_counter()
     data = read_corpus(corpus, vocabulary=vocabulary).prune(n_words=n_words, min_df=min_df)
     with fit_progress(quiet) as progress:

@@ -61,7 +61,7 @@ class Corpus:
     @property
     def n_tokens(self) -> int:
         """Number of tokens."""
-        return int(round(float(self.counts.sum())))
+        return round(float(self.counts.sum()))
 
     @property
     def term_frequencies(self) -> IntArray:

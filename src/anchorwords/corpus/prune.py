@@ -59,7 +59,7 @@ def curate(counts: SparseLike, vocabulary: Sequence[str], rule: Curation) -> Kep
 
 
 def tf_idf(tf: FloatArray, df: IntArray, n_docs: int) -> FloatArray:
-    """tf * log(floor(M / df)); 0 for a word in more than half of the documents or in none."""
+    """Tf * log(floor(M / df)); 0 for a word in more than half of the documents or in none."""
     return tf * np.log(np.maximum(np.floor(n_docs / np.maximum(df, 1)), 1.0))
 
 
@@ -69,7 +69,9 @@ def _document_limit(value: float, n_docs: int, name: str) -> float:
             raise InputError(f"{name} must not be negative, but is {value!r}.")
         return int(value)
     if not isinstance(value, numbers.Real) or not 0.0 <= value <= 1.0:
-        raise InputError(f"{name} must be a whole number of documents or a share between 0.0 and 1.0, but is {value!r}.")
+        raise InputError(
+            f"{name} must be a whole number of documents or a share between 0.0 and 1.0, but is {value!r}."
+        )
     # Nudge against rounding: 0.1 of 30 documents is 3, not 3.0000000000000004.
     share = float(value) * n_docs
     return round(share) if abs(share - round(share)) < 1e-9 * max(share, 1.0) else share

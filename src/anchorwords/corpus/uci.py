@@ -12,7 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..exceptions import CorpusFormatError
-from ..linalg.compiled import compiled, types
+from ..linalg.compiled import BYTES, INT_MATRIX, INT_PAIR_AND_FLAG, compiled
 from .corpus import Corpus
 
 _CHUNK = 1 << 24
@@ -42,7 +42,9 @@ def read_uci(path: Path, vocabulary: Sequence[str]) -> Corpus:
     _check_range(path, triples[:, 1], n_words, "word")
     if n_entries and triples[:, 2].min() < 1:
         bad = int(np.argmin(triples[:, 2]))
-        raise CorpusFormatError(f"{path} holds the count {triples[bad, 2]} in entry {bad + 1}: counts must be positive.")
+        raise CorpusFormatError(
+            f"{path} holds the count {triples[bad, 2]} in entry {bad + 1}: counts must be positive."
+        )
     counts = sp.coo_array(
         (triples[:, 2].astype(np.float64), (triples[:, 0] - 1, triples[:, 1] - 1)), shape=(n_docs, n_words)
     )
@@ -137,14 +139,12 @@ def _parse(path: Path, chunk: bytes, line: int) -> tuple[npt.NDArray[np.int64], 
 def _check_range(path: Path, ids: npt.NDArray[np.int64], limit: int, what: str) -> None:
     if ids.size and (ids.min() < 1 or ids.max() > limit):
         bad = int(ids.min()) if ids.min() < 1 else int(ids.max())
-        raise CorpusFormatError(f"{path} holds {what} {bad}, but announces {what}s 1 to {limit}: the header or the entry is wrong.")
+        raise CorpusFormatError(
+            f"{path} holds {what} {bad}, but announces {what}s 1 to {limit}: the header or the entry is wrong."
+        )
 
 
-_BYTES = types.Array(types.uint8, 1, "C", readonly=True)
-_TRIPLES = types.Array(types.int64, 2, "C")
-
-
-@compiled(types.Tuple((types.int64, types.int64, types.boolean)), _BYTES, _TRIPLES)
+@compiled(INT_PAIR_AND_FLAG, BYTES, INT_MATRIX)
 def _parse_triples(buffer, out):  # type: ignore[no-untyped-def]
     """Parse lines of three non-negative integers; returns entries, complete lines, and whether a line is faulty."""
     n_entries = 0

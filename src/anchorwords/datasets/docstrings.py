@@ -31,7 +31,9 @@ logger = logging.getLogger("anchorwords.datasets")
 
 DEFAULT_PACKAGES = ("numpy", "scipy", "sklearn", "stdlib")
 _DISTRIBUTIONS = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn"}
-_SKIPPED_FOLDERS = frozenset({"tests", "test", "idlelib", "site-packages", "__pycache__", "lib2to3", "turtledemo", "_examples"})
+_SKIPPED_FOLDERS = frozenset(
+    {"tests", "test", "idlelib", "site-packages", "__pycache__", "lib2to3", "turtledemo", "_examples"}
+)
 _FORMAT = 3
 _MIN_TOKENS = 20
 _MIN_DF = 5

@@ -61,15 +61,12 @@ def characteristic_words(
         rows = record.Y[record.anchors] @ record.Y.T
     elif record.anchor_rows is None:
         raise InputError(
-            "this model does not hold the anchors' rows of the original co-occurrence: fit with AnchorTopicModel, or ask "
-            "for rectified=True."
+            "this model does not hold the anchors' rows of the original co-occurrence: fit with AnchorTopicModel, or "
+            "ask for rectified=True."
         )
     else:
-        rows = sp.csr_array(record.anchor_rows)
-    return [
-        _top(np.asarray(rows[[k]].toarray()).ravel() if sp.issparse(rows) else rows[k], n, words)
-        for k in range(record.n_components)
-    ]
+        rows = sp.csr_array(record.anchor_rows).toarray()
+    return [_top(row, n, words) for row in rows]
 
 
 def topic_table(model: Any, n: int = 10, *, vocabulary: Sequence[str] | None = None) -> list[dict[str, Any]]:

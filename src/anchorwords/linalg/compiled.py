@@ -14,6 +14,9 @@ logger = logging.getLogger("anchorwords.linalg")
 # The argument types of all kernels. Arrays are C-ordered; those a kernel only reads are declared read-only, which
 # accepts writable ones too.
 VOID = types.void
+INT_PAIR_AND_FLAG = types.Tuple((types.int64, types.int64, types.boolean))  # type: ignore[no-untyped-call]
+BYTES = types.Array(types.uint8, 1, "C", readonly=True)
+INT_MATRIX = types.Array(types.int64, 2, "C")
 INT = types.int64
 FLOAT = types.float64
 BOOL = types.boolean

@@ -25,7 +25,9 @@ def factored_distance(before: FloatArray, after: FloatArray) -> float:
     D = after - before
     DD = D.T @ D
     squared = (
-        np.sum(DD * (after.T @ after)) + np.sum(DD * (before.T @ before)) + 2.0 * np.sum((after.T @ D).T * (before.T @ D))
+        np.sum(DD * (after.T @ after))
+        + np.sum(DD * (before.T @ before))
+        + 2.0 * np.sum((after.T @ D).T * (before.T @ D))
     )
     norm = factored_norm(after)
     return float(np.sqrt(max(float(squared), 0.0))) / norm if norm > 0.0 else 0.0

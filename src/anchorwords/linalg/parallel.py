@@ -29,9 +29,7 @@ def limited_threads(n_jobs: int | None) -> AbstractContextManager[object]:
     return nullcontext() if n_jobs is None else threadpool_limits(n_threads(n_jobs))
 
 
-def for_each_block(
-    work: Callable[[int, int], object], n_items: int, block: int, n_jobs: int | None = None
-) -> None:
+def for_each_block(work: Callable[[int, int], object], n_items: int, block: int, n_jobs: int | None = None) -> None:
     """Call ``work(start, stop)`` for consecutive blocks of ``range(n_items)``, side by side."""
     spans = [(start, min(start + block, n_items)) for start in range(0, n_items, block)]
     threads = min(n_threads(n_jobs), len(spans))

@@ -38,7 +38,7 @@ class Eigenpairs(NamedTuple):
     values : (K,) array
     vectors : (N, K) array, orthonormal columns
     residuals : (K,) array
-        \\|C u - theta u\\| of each pair (NaN after a single pass, where it is unknown).
+        |C u - theta u| of each pair (NaN after a single pass, where it is unknown).
     n_passes : int
         Products of C with a block.
     converged : bool
@@ -94,7 +94,7 @@ def randomized_eigh(
     rng = np.random.default_rng(random_state)
     extra = max(8, k // 4) if n_oversamples is None else n_oversamples
     block = min(N, k + extra)
-    if N <= max(_SMALL, 2 * block):
+    if max(_SMALL, 2 * block) >= N:
         if callback is not None:
             callback(1, 0.0)
         return _dense_eigh(C, k, block)

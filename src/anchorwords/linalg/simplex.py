@@ -23,7 +23,19 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import FloatArray
-from .compiled import BOOL, FLAGS, FLOAT, INDICES, INT, MATRIX, READ_MATRIX, READ_VECTOR, VECTOR, VOID, compiled
+from .compiled import (
+    BOOL,
+    FLAGS,
+    FLOAT,
+    INDICES,
+    INT,
+    MATRIX,
+    READ_MATRIX,
+    READ_VECTOR,
+    VECTOR,
+    VOID,
+    compiled,
+)
 from .parallel import for_each_block
 
 # Violations of the optimality conditions below this are rounding: entries are scaled to at most 2, and a sum of

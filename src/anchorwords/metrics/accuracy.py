@@ -15,9 +15,9 @@ import numpy as np
 from .._typing import FloatArray
 from .._validation import check_square_symmetric
 from ..anchors.lowrank import normalised_coordinates
-from ..statistics.operator import CooccurrenceOperator
 from ..exceptions import InputError
 from ..model import as_topic_model
+from ..statistics.operator import CooccurrenceOperator
 
 
 def relative_approximation(model: Any, C: Any, *, raw: bool = False) -> float:
@@ -68,4 +68,3 @@ def relative_recovery(model: Any, C: Any = None) -> float:
         raise InputError("this model holds no compression Y: give the rectified co-occurrence C it was read off.")
     residual = rows - record.word_topics @ rows[record.anchors]
     return float(np.linalg.norm(residual, axis=1).mean() / np.linalg.norm(rows))
-

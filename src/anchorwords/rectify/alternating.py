@@ -10,7 +10,7 @@ NN           projection to non-negative entries
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from .result import Callback, Rectified, warn_unless_converged
 
 # Each truncated eigendecomposition is solved to this residual, relative to the K-th eigenvalue.
 _EIGEN_TOL = 1e-10
+
+# The iterate, and a basis to start its next eigendecomposition from.
+_State: TypeAlias = tuple[FloatArray, FloatArray | None]
 
 
 def rectify_ap(
@@ -65,7 +68,7 @@ def rectify_ap(
     matrix = check_square_symmetric(C)
     K = check_n_components(n_components, matrix.shape[0], "words")
 
-    def step(state: tuple[FloatArray, FloatArray | None], _: int) -> tuple[tuple[FloatArray, FloatArray], Iteration]:
+    def step(state: _State, _: int) -> tuple[_State, Iteration]:
         current, basis = state
         low_rank, basis = project_psd(current, K, basis)
         rectified = project_nonnegative(project_normalised(low_rank))
@@ -74,7 +77,8 @@ def rectify_ap(
         violation = float(np.linalg.norm(rectified - low_rank)) / norm
         return (rectified, basis), Iteration(change, violation)
 
-    end = iterate(step, (matrix, None), max_iter=max_iter, tol=tol, callback=callback)
+    start: _State = (matrix, None)
+    end = iterate(step, start, max_iter=max_iter, tol=tol, callback=callback)
     warn_unless_converged("AP", end, tol)
     final = end.state[0] / end.state[0].sum()
     return Rectified("ap", None, final, end.converged, end.history)

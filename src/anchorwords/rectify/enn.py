@@ -99,9 +99,7 @@ def rectify_enn(
     step = _Step(checked, relaxation, exact=relaxation != "momentum" and tol == 0.0, n_jobs=n_jobs)
     # The threads are ours, over tiles: the library's own would only spin beside them.
     with limited_threads(1):
-        end: FixedPoint[_State] = iterate(
-            step, _State(Y0, Y0, 0, None), max_iter=max_iter, tol=tol, callback=callback
-        )
+        end: FixedPoint[_State] = iterate(step, _State(Y0, Y0, 0, None), max_iter=max_iter, tol=tol, callback=callback)
         Y = end.state.Y
         # The guarantee is about Y and E of the same iteration: sweep once more over the Y returned.
         correction = Correction(Y, checked, n_jobs=n_jobs)

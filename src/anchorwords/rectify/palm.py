@@ -144,4 +144,3 @@ def _clipped_eigenvectors(vectors: FloatArray, values: FloatArray) -> FloatArray
     negative = np.sum(np.minimum(Y, 0.0) ** 2, axis=0)
     positive = np.sum(np.maximum(Y, 0.0) ** 2, axis=0)
     return np.maximum(np.where(negative > positive, -Y, Y), 0.0)
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from .._typing import FloatArray
 from ..exceptions import ConvergenceWarning
@@ -52,7 +52,7 @@ class Rectified:
         return len(self.history)
 
 
-def warn_unless_converged(method: str, end: FixedPoint[object], tol: float) -> None:
+def warn_unless_converged(method: str, end: FixedPoint[Any], tol: float) -> None:
     """Warn when the step limit, not the stop rule, ended a rectification."""
     if not end.converged:
         warnings.warn(

@@ -113,7 +113,10 @@ def cooccurrence(X: Any, *, n_jobs: int | None = None) -> FloatArray:
     """
     n_words = np.shape(X)[1] if len(np.shape(X)) == 2 else 0
     require_dense(
-        n_words, 1.0, "cooccurrence", "use CooccurrenceOperator, which never forms the matrix, with rectifier 'enn'."
+        n_words,
+        1.0,
+        "cooccurrence",
+        "use CooccurrenceOperator, which never forms the matrix, with rectifier 'enn'.",
     )
     moments = pair_moments(X)
     C = np.zeros((n_words, n_words))
