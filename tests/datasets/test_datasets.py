@@ -38,6 +38,8 @@ def test_topics_of_docstrings_are_recognisable(docs):
 def test_tokens_are_prose():
     text = "Fit the Kernel.\n\n>>> import kernel\n    ... more\nSee :class:`Ridge`, ``alpha`` and https://a.b/c eigenvalues"
     assert docstrings.tokens(text) == ["kernel", "eigenvalues"]
+    sections = "Kernel.\n\nReferences\n----------\n.. [1] Author\n\nNotes\n-----\nspectral\n\nSee Also\n--------\nridge"
+    assert docstrings.tokens(sections) == ["kernel", "spectral"]
 
 
 def test_cache_is_used_rebuilt_and_optional(tmp_path, monkeypatch):

@@ -49,8 +49,12 @@ def fit_progress(quiet: bool) -> Iterator[Progress | None]:
 
 
 def print_topics(rows: list[dict[str, Any]]) -> None:
-    """Print a table of topics; characteristic words that are not prominent stand in the last column."""
-    console = Console()
+    """Print a table of topics."""
+    Console().print(topics_as_table(rows))
+
+
+def topics_as_table(rows: list[dict[str, Any]]) -> Table:
+    """Table of topics; characteristic words that are not prominent stand in the last column."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("share", justify="right")
     table.add_column("anchor", style="bold")
@@ -64,7 +68,7 @@ def print_topics(rows: list[dict[str, Any]]) -> None:
             _plain(" ".join(row["prominent"])),
             _plain(" ".join(extra)),
         )
-    console.print(table)
+    return table
 
 
 def _plain(words: str) -> Text:

@@ -34,10 +34,14 @@ _DISTRIBUTIONS = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn"}
 _SKIPPED_FOLDERS = frozenset(
     {"tests", "test", "idlelib", "site-packages", "__pycache__", "lib2to3", "turtledemo", "_examples"}
 )
-_FORMAT = 3
+_FORMAT = 4
 _MIN_TOKENS = 20
 _MIN_DF = 5
 _WORD = re.compile(r"[a-z]{3,}")
+# Sections of a numpydoc docstring that name authors and other functions rather than explain.
+_APPARATUS = re.compile(
+    r"^[ \t]*(?:References|See Also)\n[ \t]*-{3,}\n.*?(?=^[^\n]+\n[ \t]*-{3,}[ \t]*\n|\Z)", re.M | re.S
+)
 _EXAMPLE = re.compile(r"^\s*(>>>|\.\.\.).*$", re.MULTILINE)
 _MARKUP = re.compile(r":[a-z:]+:`[^`]*`|``[^`]*``|https?://\S+|\.\. \w+::")
 
@@ -94,7 +98,7 @@ def _build(roots: dict[str, Path]) -> Corpus:
 
 def tokens(text: str) -> list[str]:
     """Words of a docstring: prose only, without examples, markup, stop words and boilerplate."""
-    prose = _MARKUP.sub(" ", _EXAMPLE.sub(" ", text)).lower()
+    prose = _MARKUP.sub(" ", _EXAMPLE.sub(" ", _APPARATUS.sub(" ", text))).lower()
     return [word for word in _WORD.findall(prose) if word not in ENGLISH_WORDS and word not in DOCSTRING_WORDS]
 
 

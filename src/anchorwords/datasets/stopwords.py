@@ -40,16 +40,16 @@ ENGLISH_WORDS = frozenset(
 DOCSTRING_WORDS = frozenset(
     """
     added alias api appropriate arg args argument arguments array arraylike arrays attribute attributes autosummary
-    axes axis bool boolean bytes callable changed class classes code compat compatibility component consistent
-    convention convert copy data default deprecated dict dictionary dimension dimensional dimensions doc docs
-    docstring documentation dtype element elements enabled equal equivalent estimator estimators example examples
-    false feature features fit fitted float func function functions guide implementation import index indicator inf
-    info input inputs int integer integers interface item items iterable keyword kwargs len length level list lists
-    math metadata meth method methods mod model module modules nan ndarray numeric numpy obj object objects option
-    optional options output outputs package param parameter parameters params predict print private property public
-    pyplot python raise raised raises random readable real ref reference references requested return returns
-    routing rst sample samples scikit scipy see seealso self sequence shape size sklearn step str string strings
-    subclass tag toctree tuple tuples type uint value values variable variables versionadded versionchanged warning
-    warnings wrapper
+    axes axis begin bool boolean bytes callable cdot cdots changed class classes code compat compatibility
+    component consistent convention convert copy data default deprecated dict dictionary dimension dimensional
+    dimensions doc docs docstring documentation dtype element elements enabled equal equivalent estimator
+    estimators example examples false feature features fit fitted float frac func function functions guide
+    implementation import index indicator inf info input inputs int integer integers interface item items iterable
+    keyword kwargs ldots len length level list lists math mathbf mathrm metadata meth method methods mod model
+    module modules nan ndarray numeric numpy obj object objects option optional options output outputs package
+    param parameter parameters params predict print private property public pyplot python raise raised raises
+    random readable real ref reference references requested return returns routing rst sample samples scikit scipy
+    see seealso self sequence shape size sklearn step str string strings subclass tag toctree tuple tuples type
+    uint value values variable variables versionadded versionchanged warning warnings wrapper
     """.split()  # noqa: SIM905
 )

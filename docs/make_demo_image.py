@@ -1,0 +1,29 @@
+"""Draw the README's picture: what `anchorwords demo` prints, as an SVG without any outside address.
+
+python docs/make_demo_image.py
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+from rich.console import Console
+
+from anchorwords import AnchorTopicModel, topic_table
+from anchorwords.cli.console import topics_as_table
+from anchorwords.datasets import load_docstrings
+
+corpus = load_docstrings().prune(min_df=15)
+model = AnchorTopicModel(20).fit(corpus)
+console = Console(record=True, width=130, file=io.StringIO(), force_terminal=True)
+console.print(f"{corpus.n_docs:,} docstrings, {corpus.n_words:,} words, 20 topics\n", highlight=False)
+console.print(topics_as_table(topic_table(model, 7)[:14]))
+svg = console.export_svg(title="anchorwords demo")
+# Rich names web fonts; the picture must not ask any address for anything.
+svg = re.sub(r"@font-face\s*\{.*?\}", "", svg, flags=re.DOTALL).replace("Fira Code, monospace", "monospace")
+svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
+target = Path(__file__).parent / "images" / "demo.svg"
+target.parent.mkdir(exist_ok=True)
+target.write_text(svg, encoding="utf-8")
