@@ -153,7 +153,7 @@ def _parse_triples(buffer, out):  # type: ignore[no-untyped-def]
     value = 0
     in_number = False
     for position in range(buffer.size + 1):
-        byte = buffer[position] if position < buffer.size else 10
+        byte = np.int64(buffer[position]) if position < buffer.size else np.int64(10)
         if 48 <= byte <= 57:
             if not in_number:
                 if fields == 3:

@@ -1,0 +1,100 @@
+"""The compiled kernels against themselves run as plain Python, where an index out of bounds is an error, not luck."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import anchorwords as aw
+from anchorwords.corpus import uci
+from anchorwords.exceptions import CorpusFormatError
+from anchorwords.infer import fold_in as fold_in_module
+from anchorwords.linalg import simplex, sparse
+from anchorwords.statistics import moments, operator
+
+MODULES = (simplex, sparse, moments, operator, fold_in_module, uci)
+
+
+@pytest.fixture
+def both(monkeypatch):
+    """Function that calls a function twice, compiled and with every kernel replaced by its source."""
+
+    def call(function):
+        compiled = function()
+        with monkeypatch.context() as patch:
+            for module in MODULES:
+                for name, value in list(vars(module).items()):
+                    if hasattr(value, "py_func"):
+                        patch.setattr(module, name, value.py_func)
+            in_python = function()
+        return compiled, in_python
+
+    return call
+
+
+def test_every_kernel_is_exercised_here():
+    kernels = {name for module in MODULES for name, value in vars(module).items() if hasattr(value, "py_func")}
+    assert kernels == {
+        "_append", "_remove", "_face_optimum", "_solve_one", "_solve_rows", "solve_scaled_simplex", "_csr_times_dense",
+        "accumulate_rows", "_squared_row_norms", "_gradient", "_newton_step", "_maximise", "_fold_in_rows",
+        "_parse_triples",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_simplex_least_squares(both, seed):
+    rng = np.random.default_rng(seed)
+    K, D = int(rng.integers(1, 12)), int(rng.integers(1, 8))
+    P = rng.integers(-2, 3, size=(K, D)) + (0.1 * rng.standard_normal((K, D)) if seed % 2 else 0.0)
+    X = 2 * rng.standard_normal((15, D))
+    a, b = both(lambda: simplex.simplex_least_squares(P @ P.T, X @ P.T, n_jobs=1))
+    # Fused multiply-adds may differ in the last bit, and with repeated points pick another, equally good vertex.
+    np.testing.assert_allclose(
+        np.linalg.norm(X - a @ P, axis=1), np.linalg.norm(X - b @ P, axis=1), rtol=1e-9, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_fold_in(both, seed):
+    rng = np.random.default_rng(seed)
+    K, N = int(rng.integers(1, 9)), 14
+    B = rng.gamma(0.3, size=(N, K)) * (rng.random((N, K)) < 0.7)
+    B[0] += 0.01
+    B[5] = 0.0
+    B /= B.sum(axis=0)
+    X = sp.csr_array(rng.integers(0, 4, (6, N)) * (rng.random((6, N)) < 0.5), dtype=float)
+    a, b = both(lambda: fold_in_module.fold_in(X, B, np.full(K, 1 / K), n_jobs=1))
+    np.testing.assert_allclose(a.log_likelihood, b.log_likelihood, atol=1e-7)
+    np.testing.assert_array_equal(a.n_known, b.n_known)
+    assert max(a.gap.max(), b.gap.max()) <= 1e-7
+
+
+def test_statistics(both):
+    X = np.random.default_rng(0).integers(0, 3, (20, 15))
+    V = np.random.default_rng(1).standard_normal((15, 4))
+    for function in (
+        lambda: aw.cooccurrence(X, n_jobs=1),
+        lambda: aw.CooccurrenceOperator(X, n_jobs=1) @ V,
+        lambda: aw.CooccurrenceOperator(X, n_jobs=1).row_norms(),
+    ):
+        a, b = both(function)
+        np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-16)
+
+
+def test_uci_parser(both, tmp_path):
+    path = tmp_path / "docword.toy.txt"
+    path.write_text("3\r\n2\r\n3\r\n1 1 2\n\n1\t2 1  \n3 2 1234567")
+    a, b = both(lambda: aw.read_corpus(path, vocabulary=["x", "y"]).counts.toarray())
+    np.testing.assert_array_equal(a, [[2, 1], [0, 0], [0, 1234567]])
+    np.testing.assert_array_equal(a, b)
+    for line in ("1 1", "1 1 1 1", "1 a 1", "1 1 9999999999999999999"):
+        path.write_text(f"3\n2\n1\n{line}\n")
+
+        def message():
+            with pytest.raises(CorpusFormatError, match="line 4") as caught:
+                aw.read_corpus(path, vocabulary=["x", "y"])
+            return str(caught.value)
+
+        a, b = both(message)
+        assert a == b
