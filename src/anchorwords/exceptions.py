@@ -29,8 +29,8 @@ class ConvergenceWarning(_SklearnConvergenceWarning):
     """An iteration ended on its limit before its stop rule was met."""
 
 
-class RankWarning(UserWarning):
-    """More topics were asked for than the statistics can tell apart."""
+class DegenerateWarning(UserWarning):
+    """The statistics cannot carry what was asked of them; the result is valid but says less than it seems."""
 
 
 class FractionalCountsWarning(UserWarning):

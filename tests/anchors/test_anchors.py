@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import anchorwords as aw
 from anchorwords.anchors.lowrank import normalised_coordinates
-from anchorwords.exceptions import InputError, RankWarning, TooLargeError
+from anchorwords.exceptions import DegenerateWarning, InputError, TooLargeError
 from anchorwords.linalg.pivoted import pivot_rows
 from tests.contracts import check_valid_model
 
@@ -125,9 +125,9 @@ def test_bad_anchors(nonnegative_factor, anchors, message):
 def test_more_topics_than_the_statistics_carry():
     Y = np.random.default_rng(0).random((20, 3))
     C = Y @ Y.T
-    with pytest.warns(RankWarning, match="numerical rank 3 .* last 2 topic.* at most 3"):
+    with pytest.warns(DegenerateWarning, match="numerical rank 3 .* last 2 topic.* at most 3"):
         dense = aw.anchor_words(C, 5)
-    with pytest.warns(RankWarning, match="rank 3"):
+    with pytest.warns(DegenerateWarning, match="rank 3"):
         low = aw.low_rank_anchor_words(np.hstack([Y, np.zeros((20, 2))]))
     for model in (dense, low):
         check_valid_model(model)
@@ -136,6 +136,19 @@ def test_more_topics_than_the_statistics_carry():
         assert model.anchors[3:].tolist() == rest[:2].tolist()
     with pytest.raises(InputError, match=r"n_components=4 exceeds the 3 usable words"):
         aw.anchor_words(scipy.linalg.block_diag(np.eye(3), np.zeros((2, 2))), 4)
+
+
+def test_anchors_that_never_co_occur():
+    """Rare words without rectification: each once a document, no two of them in one."""
+    X = np.zeros((12, 7), int)
+    X[:, 0] = 2
+    for m in range(12):
+        X[m, [1 + m % 3, 4 + m % 3]] = 1, 3
+    with pytest.warns(DegenerateWarning, match="no two anchors co-occur"):
+        model = aw.anchor_words(aw.cooccurrence(X), 3, anchors=[1, 2, 3])
+    check_valid_model(model)
+    assert model.A_raw_sum == 0.0
+    np.testing.assert_array_equal(model.A, np.diag(model.A.diagonal()))
 
 
 @pytest.mark.parametrize("K", [1, 2, 5])

@@ -13,9 +13,12 @@ A : (K, K)     p(topic, topic')
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from ..exceptions import DegenerateWarning
 from ..linalg.simplex import simplex_least_squares
 from ..model import TopicModel
 
@@ -32,7 +35,8 @@ def recover_topics(
     """Solve for p(topic | word), turn it round by Bayes' rule, and read A off the anchors.
 
     ``d`` and ``C_SS`` must be non-negative and d positive at the anchors; then B, A and word_topics are valid
-    probabilities whatever the rest. Words with d = 0 get a zero row in B and the prevalence in word_topics.
+    probabilities whatever the rest: where no two anchors co-occur (rare words without rectification) A is the diagonal
+    of the topic probabilities, with a warning. Words with d = 0 get a zero row in B and the prevalence in word_topics.
     """
     K = anchors.size
     Bt = simplex_least_squares(G, rhs, n_jobs=n_jobs)
@@ -45,6 +49,15 @@ def recover_topics(
     A = C_SS * inverse[:, None] * inverse[None, :]
     A = (A + A.T) / 2.0
     raw_sum = float(A.sum())
-    A /= raw_sum
+    if raw_sum > 0.0:
+        A /= raw_sum
+    else:
+        warnings.warn(
+            "no two anchors co-occur, so the correlations of topics are unknown and taken to be none: rectify the "
+            "statistics (rectifier='enn') or leave out rare words.",
+            DegenerateWarning,
+            stacklevel=3,
+        )
+        A = np.diag(p_topic / p_topic.sum())
     Bt[d == 0.0] = A.sum(axis=1)
     return TopicModel(B, A, raw_sum, anchors, Bt, d / d.sum())

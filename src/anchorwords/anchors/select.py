@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_n_components
-from ..exceptions import InputError, RankWarning
+from ..exceptions import DegenerateWarning, InputError
 from ..linalg.pivoted import pivot_rows
 
 
@@ -46,7 +46,7 @@ def select_anchors(
         warnings.warn(
             f"n_components={K} exceeds the numerical rank {chosen.size} of the co-occurrence statistics: the last "
             f"{K - chosen.size} topic(s) add nothing; ask for at most {chosen.size} or give more varied documents.",
-            RankWarning,
+            DegenerateWarning,
             stacklevel=4,
         )
         left = np.where(eligible, frequency, -np.inf)
