@@ -21,6 +21,7 @@ def check_operator(operator, C) -> None:
     np.testing.assert_allclose(operator @ V[:, 0], C @ V[:, 0], atol=ROUNDING * scale * N)
     np.testing.assert_allclose(operator.row_sums(), C.sum(axis=1), atol=ROUNDING)
     np.testing.assert_allclose(operator.diagonal(), C.diagonal(), atol=ROUNDING * scale)
+    np.testing.assert_array_equal(operator.to_matrix(), C)
     np.testing.assert_allclose(operator.row_norms(), np.linalg.norm(C, axis=1), atol=ROUNDING)
     assert operator.frobenius_norm() == pytest.approx(np.linalg.norm(C), rel=ROUNDING)
     words = rng.permutation(N)[: min(N, 4)]
@@ -33,6 +34,11 @@ def check_rectified(rectified, C, K: int) -> None:
     assert dataclasses.is_dataclass(rectified)
     with pytest.raises(dataclasses.FrozenInstanceError):
         rectified.method = "other"
+    array = rectified.C if rectified.Y is None else rectified.Y
+    with pytest.raises(ValueError, match="read-only"):
+        array[0, 0] = 1.0
+    assert rectified == rectified
+    assert hash(rectified)
     assert rectified.n_iter == len(rectified.history) >= 1
     assert all(np.isfinite(step.change) and step.violation >= 0 for step in rectified.history)
     matrix = rectified.C if rectified.Y is None else rectified.Y @ rectified.Y.T

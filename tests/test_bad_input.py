@@ -33,11 +33,14 @@ BAD = {
     "one dimension": (np.ones(5), "1D array|two-dimensional|Expected 2D"),
     "three dimensions": (np.ones((2, 2, 2)), "dim 3|dimension"),
     "text": (np.array([["a", "b"], ["c", "d"]]), "not a number|could not convert|numeric"),
+    "complex array": (np.eye(3) * 1j, "complex|Complex"),
+    "masked": (np.ma.masked_array(GOOD, GOOD == 1), "masked"),
+    "too large to be exact": (with_entry(1e200), "2\\^53"),
     "complex": (sp.csr_array(np.eye(3) * 1j), "real numbers|Complex"),
 }
 
 
-@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("name", [name for name in BAD if name != "masked"])  # scikit-learn reads those as they are
 def test_estimator(name):
     X, message = BAD[name]
     with pytest.raises(ValueError, match=message):
@@ -51,6 +54,65 @@ def test_functions(name, function):
     with pytest.raises(AnchorwordsError, match=message) as caught:
         function(X)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("index", [10_000_000, -5])
+def test_sparse_indices_out_of_range(index):
+    X = sp.csr_array(GOOD.astype(float))
+    model = aw.AnchorTopicModel(2).fit(X)
+    X.indices[3] = index
+    for function in (aw.cooccurrence, aw.CooccurrenceOperator, aw.AnchorTopicModel(2).fit, model.transform):
+        with pytest.raises(ValueError, match="not a valid sparse matrix"):
+            function(X)
+
+
+@pytest.mark.parametrize("X", [[[1, 2], [3]], None, "text", [["1", "2"]], object()])
+def test_things_that_are_no_matrix(X):
+    with pytest.raises(AnchorwordsError) as caught:
+        aw.cooccurrence(X)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "C", [5.0, None, "text", [["a"]], [[1, 2], [3]], np.eye(3) * 1j, aw.CooccurrenceOperator(GOOD)]
+)
+@pytest.mark.parametrize("function", [aw.anchor_words, aw.rectify_ap])
+def test_things_that_are_no_square_matrix(function, C):
+    with pytest.raises(AnchorwordsError, match="C must"):
+        function(C, 2)
+
+
+def test_small_integers_do_not_overflow():
+    where = ([0, 0, 1, 1, 1], [0, 0, 0, 1, 2])
+    for dtype, values in ((np.uint8, [200, 100, 7, 8, 9]), (np.int8, [100, 100, 7, 8, 9])):
+        narrow = sp.coo_array((np.array(values, dtype), where), shape=(2, 3))
+        wide = sp.coo_array((np.array(values, float), where), shape=(2, 3))
+        np.testing.assert_array_equal(aw.cooccurrence(narrow), aw.cooccurrence(wide))
+        a, b = (aw.AnchorTopicModel(1).fit(X).components_ for X in (narrow, wide))
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("n_jobs", [0, 2.0, "2", True])
+def test_bad_n_jobs(n_jobs):
+    with pytest.raises(AnchorwordsError, match="n_jobs"):
+        aw.AnchorTopicModel(2, n_jobs=n_jobs).fit(GOOD)
+
+
+def test_numpy_integers_are_numbers(tmp_path):
+    model = aw.AnchorTopicModel(
+        np.int64(2), n_jobs=np.int64(2), rectifier=aw.ENN(max_iter=np.int64(900), tol=np.float32(1e-6))
+    )
+    model.fit(GOOD).save(tmp_path / "model")
+    assert aw.load_model(tmp_path / "model").rectifier.max_iter == 900
+
+
+def test_a_refused_refit_leaves_the_model_as_it_was():
+    model = aw.AnchorTopicModel(2).fit(GOOD)
+    weights = model.transform(GOOD)
+    with pytest.raises(ValueError, match="Negative"):
+        model.fit(-np.ones((3, 40)))
+    assert model.n_features_in_ == 12
+    np.testing.assert_array_equal(model.transform(GOOD), weights)
 
 
 def test_more_topics_than_usable_words():

@@ -36,9 +36,9 @@ def both(monkeypatch):
 def test_every_kernel_is_exercised_here():
     kernels = {name for module in MODULES for name, value in vars(module).items() if hasattr(value, "py_func")}
     assert kernels == {
-        "_append", "_remove", "_face_optimum", "_solve_one", "_solve_rows", "solve_scaled_simplex", "_csr_times_dense",
-        "accumulate_rows", "_squared_row_norms", "_gradient", "_newton_step", "_maximise", "_fold_in_rows",
-        "_parse_triples",
+        "_append", "_remove", "_face_optimum", "_saddle_solve", "_solve_one", "_solve_rows", "solve_scaled_simplex",
+        "_csr_times_dense", "accumulate_rows", "_squared_row_norms", "_gradient", "_drop_fading", "_newton_step",
+        "_maximise", "_fold_in_rows", "_parse_triples",
     }  # fmt: skip
 
 

@@ -113,6 +113,85 @@ def test_a_failed_swap_puts_the_old_model_back(fitted, tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["model"]
 
 
+def test_an_interrupt_during_the_swap_loses_nothing(fitted, tmp_path, monkeypatch):
+    from pathlib import Path
+
+    target = tmp_path / "model"
+    fitted.save(target)
+    original = Path.rename
+
+    def rename(self, other):
+        if Path(other) == target and self.name != "model":
+            raise KeyboardInterrupt
+        return original(self, other)
+
+    monkeypatch.setattr(Path, "rename", rename)
+    with pytest.raises(KeyboardInterrupt):
+        fitted.save(target)
+    monkeypatch.undo()
+    aw.load_model(target)
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_folders_that_only_look_like_a_model_are_left_alone(fitted, tmp_path):
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "model.json").write_text('{"format": "other tool"}')
+    more = tmp_path / "more"
+    fitted.save(more)
+    (more / "notes.txt").write_text("precious")
+    for folder in (foreign, more):
+        with pytest.raises(ModelFormatError, match="nothing was written"):
+            fitted.save(folder)
+    assert (more / "notes.txt").read_text() == "precious"
+
+
+def test_words_of_any_kind_survive(sampled, tmp_path):
+    words = ["\ud800 lone", "new\nline", "مرحبا", "🙂", ""] + [f"w{i}" for i in range(115)]
+    model = aw.AnchorTopicModel(2).fit(aw.Corpus(sampled.corpus.counts, words))
+    model.save(tmp_path / "model")
+    assert aw.load_model(tmp_path / "model").model_.vocabulary == tuple(words)
+
+
+def rewrite(folder, name, array):
+    """Change an array and its checksum: a hostile folder, not a damaged one."""
+    np.save(folder / f"{name}.npy", array)
+    manifest = json.loads((folder / "model.json").read_text())
+    manifest["arrays"][name] = persist._checksum(folder / f"{name}.npy")
+    (folder / "model.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("B", lambda a: a[:, 0]),
+        ("B", lambda a: a[:-1]),
+        ("B", lambda a: a * np.nan),
+        ("A", lambda a: a[:2, :2]),
+        ("anchors", lambda a: a + 10**6),
+        ("anchors", lambda a: a.astype(float)),
+        ("anchor_rows.indices", lambda a: a + 10**6),
+        ("word_probs", lambda a: a.astype("U9")),
+    ],
+)
+def test_hostile_arrays_are_refused(fitted, tmp_path, name, change):
+    fitted.save(tmp_path / "model")
+    rewrite(tmp_path / "model", name, change(np.load(tmp_path / "model" / f"{name}.npy")))
+    with pytest.raises(ModelFormatError, match="damaged"):
+        aw.load_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 zip", b"\x93NUMPY\x01\x00\x10\x00{'descr': 'O'}   "])
+def test_files_that_are_no_arrays_are_refused(fitted, tmp_path, content):
+    fitted.save(tmp_path / "model")
+    (tmp_path / "model" / "B.npy").write_bytes(content)
+    manifest = json.loads((tmp_path / "model" / "model.json").read_text())
+    manifest["arrays"]["B"] = persist._checksum(tmp_path / "model" / "B.npy")
+    (tmp_path / "model" / "model.json").write_text(json.dumps(manifest))
+    with pytest.raises(ModelFormatError):
+        aw.load_model(tmp_path / "model")
+
+
 def damage(folder, how):
     manifest = json.loads((folder / "model.json").read_text())
     if how == "no manifest":
@@ -141,6 +220,10 @@ def damage(folder, how):
         manifest["vocabulary"] = ["one"]
     elif how == "no parameters":
         del manifest["metadata"]["params"]
+    elif how == "steps that are no number":
+        manifest["metadata"]["n_iter"] = "abc"
+    elif how == "names without words":
+        manifest["metadata"]["feature_names_in"], manifest["vocabulary"] = True, None
     elif how == "unknown rectifier":
         manifest["metadata"]["params"]["rectifier"] = {"name": "magic"}
     (folder / "model.json").write_text(json.dumps(manifest))
@@ -151,6 +234,7 @@ def damage(folder, how):
     [
         "no manifest", "not json", "not ours", "newer", "no arrays", "missing array", "changed array", "truncated array",
         "unlisted array", "foreign array", "wrong vocabulary", "no parameters", "unknown rectifier",
+        "steps that are no number", "names without words",
     ],
 )  # fmt: skip
 def test_damaged_folders_get_one_sentence(fitted, tmp_path, how):

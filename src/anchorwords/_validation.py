@@ -12,28 +12,43 @@ from ._typing import FloatArray, SparseLike
 from .exceptions import InputError
 
 
+def as_real_array(X: Any, name: str, what: str) -> FloatArray:
+    """X as a float64 array of any shape, or InputError where it does not hold real numbers."""
+    if np.ma.isMaskedArray(X):
+        raise InputError(f"{name} must be {what} without masked entries: fill them first, for example with zeros.")
+    try:
+        array = np.asarray(X)
+        if array.dtype.kind in "US":
+            raise TypeError("text")
+        if array.dtype.kind == "c":
+            raise InputError(f"{name} must hold real numbers, but its entries are complex.")
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"{name} must be {what}, but {type(X).__name__} holds something that is not a number or has rows of "
+            "different lengths."
+        ) from error
+
+
 def check_counts(X: Any, name: str = "X") -> SparseLike:
     """Return counts as a canonical float64 CSR array, documents x words, or raise InputError."""
+    what = "a matrix of counts, documents x words"
     if sp.issparse(X):
-        counts = sp.csr_array(X)
-        if counts.dtype.kind not in "buif":
-            raise InputError(f"{name} must hold real numbers, but its entries are of type {counts.dtype}.")
-        # csr_array shares memory with its source: never sort or merge in the caller's arrays.
-        counts = counts.astype(np.float64, copy=True)
-    else:
+        if X.dtype.kind not in "buif":
+            raise InputError(f"{name} must hold real numbers, but its entries are of type {X.dtype}.")
+        _require_two_dimensions(X.ndim, name)
+        # Cast first, to a copy: small integers must not overflow where duplicates are added, nor the caller's arrays
+        # be sorted.
+        counts = sp.csr_array(X.astype(np.float64, copy=True))
         try:
-            dense = np.asarray(X, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(
-                f"{name} must be a matrix of counts, documents x words, but it holds something that is not a "
-                "number: turn text into counts first, for example with CountVectorizer."
-            ) from error
-        if dense.ndim != 2:
-            raise InputError(
-                f"{name} must be two-dimensional, documents x words, but has {dense.ndim} dimension(s): "
-                "reshape it to one row a document."
-            )
-        # The explicit test keeps NaN (which is not > 0 nor == 0) in the sparse copy, where it is reported.
+            counts.check_format(full_check=True)
+        except ValueError as error:
+            raise InputError(f"{name} is not a valid sparse matrix ({error}): build it anew.") from error
+    else:
+        dense = as_real_array(X, name, what)
+        _require_two_dimensions(dense.ndim, name)
         counts = sp.csr_array(dense)
     n_docs, n_words = counts.shape
     if n_words == 0:
@@ -52,6 +67,14 @@ def check_counts(X: Any, name: str = "X") -> SparseLike:
     return counts
 
 
+def _require_two_dimensions(ndim: int, name: str) -> None:
+    if ndim != 2:
+        raise InputError(
+            f"{name} must be two-dimensional, documents x words, but has {ndim} dimension(s): reshape it to one row a "
+            "document."
+        )
+
+
 def has_fractions(counts: SparseLike) -> bool:
     """Whether any count is not a whole number."""
     return bool((counts.data != np.floor(counts.data)).any())
@@ -59,12 +82,8 @@ def has_fractions(counts: SparseLike) -> bool:
 
 def check_square_symmetric(C: Any, name: str = "C") -> FloatArray:
     """Return C as a float64 array, or raise InputError unless it is finite, square and symmetric."""
-    matrix = np.asarray(C.toarray() if sp.issparse(C) else C, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(
-            f"{name} must be a square matrix, words x words, but has shape {matrix.shape}: "
-            "cooccurrence(X) builds it from counts."
-        )
+    require_square(C, name)
+    matrix = as_real_array(C.toarray() if sp.issparse(C) else C, name, "a square matrix, words x words")
     if matrix.shape[0] == 0:
         raise InputError(f"{name} is empty: give statistics of at least one word.")
     if not np.isfinite(matrix).all():
@@ -81,6 +100,21 @@ def check_square_symmetric(C: Any, name: str = "C") -> FloatArray:
     return matrix
 
 
+def require_square(C: Any, name: str = "C") -> int:
+    """Return N of an N x N matrix, sparse or dense, without converting it; InputError where it is none."""
+    shape = getattr(C, "shape", None)
+    if shape is None:
+        shape = as_real_array(C, name, "a square matrix, words x words").shape
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise InputError(
+            f"{name} must be a square matrix, words x words, but has shape {tuple(shape)}: "
+            "cooccurrence(X) builds it from counts."
+        )
+    if hasattr(C, "to_matrix"):
+        raise InputError(f"{name} must be the matrix itself here, not an operator: give cooccurrence(X).")
+    return int(shape[0])
+
+
 def check_n_components(n_components: Any, n_usable: int, what: str = "usable words") -> int:
     """Return K as an int, or raise InputError unless 1 <= K <= n_usable."""
     if not isinstance(n_components, (int, np.integer)) or isinstance(n_components, bool):
@@ -93,6 +127,22 @@ def check_n_components(n_components: Any, n_usable: int, what: str = "usable wor
             "or give more data."
         )
     return int(n_components)
+
+
+def check_positive(value: Any, name: str) -> float:
+    """Return value as a float, or raise InputError unless it is a positive finite number."""
+    if not isinstance(value, (int, float, np.number)) or isinstance(value, bool) or not 0 < value < np.inf:
+        raise InputError(f"{name} must be a positive number, but is {value!r}.")
+    return float(value)
+
+
+def check_n_jobs(n_jobs: Any) -> int | None:
+    """Return n_jobs as an int or None, or raise InputError."""
+    if n_jobs is None:
+        return None
+    if not isinstance(n_jobs, (int, np.integer)) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise InputError(f"n_jobs must be None or a whole number other than 0, but is {n_jobs!r}.")
+    return int(n_jobs)
 
 
 def check_iteration_options(max_iter: Any, tol: Any) -> None:
@@ -109,7 +159,10 @@ def check_vocabulary(vocabulary: Sequence[str] | None, n_words: int) -> tuple[st
         return None
     if isinstance(vocabulary, str):
         raise InputError("vocabulary must be a sequence of words, but is a single string.")
-    words = tuple(str(word) for word in vocabulary)
+    try:
+        words = tuple(str(word) for word in vocabulary)
+    except TypeError:
+        raise InputError(f"vocabulary must be a sequence of words, but is {vocabulary!r}.") from None
     if len(words) != n_words:
         raise InputError(
             f"vocabulary must name each of the {n_words} columns once, but has {len(words)} words: "

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,9 +17,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._typing import FloatArray, IntArray, SparseLike
-from ._validation import check_counts
+from ._validation import check_counts, check_n_jobs
 from .corpus.corpus import Corpus
-from .exceptions import InputError, ModelFormatError
+from .exceptions import ConvergenceWarning, InputError, ModelFormatError
 from .infer.fold_in import Compositions, fold_in
 from .linalg.parallel import limited_threads
 from .model import TopicModel
@@ -27,6 +28,9 @@ from .pipeline import Progress, fit_topics
 from .rectify.options import rectifier_from_dict, rectifier_to_dict
 
 logger = logging.getLogger("anchorwords.estimator")
+
+# What a token's log-likelihood may lack before transform says so.
+_WIDE_GAP = 1e-6
 
 
 class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -116,14 +120,19 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         -------
         self
         """
+        with _restored_on_failure(self):
+            return self._fit(X, progress)
+
+    def _fit(self, X: Any, progress: Progress | None) -> AnchorTopicModel:
         counts = self._counts(X, reset=True)
+        n_jobs = check_n_jobs(self.n_jobs)
         vocabulary = X.vocabulary if isinstance(X, Corpus) else getattr(self, "feature_names_in_", None)
         anchors = _anchor_columns(self.anchors, vocabulary)
         seed = 0 if self.random_state is None else check_random_state(self.random_state).randint(2**31 - 1)
-        with _logging(self.verbose), limited_threads(self.n_jobs):
+        with _logging(self.verbose), limited_threads(n_jobs):
             fit = fit_topics(
                 counts, self.n_components, rectifier=self.rectifier, anchors=anchors, random_state=seed,
-                n_jobs=self.n_jobs, progress=progress,
+                n_jobs=n_jobs, progress=progress,
             )  # fmt: skip
         n_iter = 0 if fit.rectified is None else fit.rectified.n_iter
         converged = fit.rectified is None or fit.rectified.converged
@@ -171,8 +180,16 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _compose(self, X: Any) -> Compositions:
         counts = self._counts(X, reset=False)
         model = self.model_
-        with limited_threads(self.n_jobs):
-            result = fold_in(counts, model.B, model.prevalence, n_jobs=self.n_jobs)
+        n_jobs = check_n_jobs(self.n_jobs)
+        with limited_threads(n_jobs):
+            result = fold_in(counts, model.B, model.prevalence, n_jobs=n_jobs)
+        if result.gap.max(initial=0.0) > _WIDE_GAP:
+            warnings.warn(
+                f"{int((result.gap > _WIDE_GAP).sum())} documents were not solved to optimality: their log-likelihood a "
+                f"token may be up to {result.gap.max():.1g} below the best.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         unknown = float(counts.sum()) - float(result.n_known.sum())
         if unknown > 0:
             logger.info("transform: %g tokens are of words the model has never seen", unknown)
@@ -187,7 +204,7 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                 return X.counts
             return _matched(X, self.model_)
         checked = validate_data(
-            self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, reset=reset
+            self, X, accept_sparse=True, dtype=np.float64, ensure_all_finite=False, reset=reset
         )  # fmt: skip
         return check_counts(checked)
 
@@ -200,7 +217,7 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             "rectifier": rectifier_to_dict(self.rectifier),
             "anchors": None if self.anchors is None else [a if isinstance(a, str) else int(a) for a in self.anchors],
             "random_state": int(self.random_state) if isinstance(self.random_state, (int, np.integer)) else None,
-            "n_jobs": self.n_jobs,
+            "n_jobs": check_n_jobs(self.n_jobs),
             "verbose": int(self.verbose),
         }
         metadata = {
@@ -227,9 +244,11 @@ def load_model(path: str | os.PathLike[str]) -> AnchorTopicModel:
         estimator = AnchorTopicModel(**params)
         estimator.n_features_in_ = model.n_words
         if metadata["feature_names_in"]:
+            if model.vocabulary is None:
+                raise KeyError("vocabulary")
             estimator.feature_names_in_ = np.array(model.vocabulary, dtype=object)
         return estimator._adopt(model, int(metadata["n_iter"]), bool(metadata["converged"]))
-    except (KeyError, TypeError, InputError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise ModelFormatError(f"{path} does not describe a fitted estimator ({error}): save it again.") from error
 
 
@@ -239,6 +258,8 @@ def _anchor_columns(anchors: Any, vocabulary: Any) -> IntArray | None:
         return None
     if isinstance(anchors, str):
         raise InputError(f"anchors must be a sequence of words or columns, but is the single string {anchors!r}.")
+    if not isinstance(anchors, (Sequence, np.ndarray)):
+        raise InputError(f"anchors must be a sequence of words or columns, but is {anchors!r}.")
     positions = {} if vocabulary is None else {str(word): i for i, word in enumerate(vocabulary)}
     columns = []
     for anchor in anchors:
@@ -247,7 +268,7 @@ def _anchor_columns(anchors: Any, vocabulary: Any) -> IntArray | None:
                 known = "is not in the vocabulary" if positions else "cannot be looked up without a vocabulary"
                 raise InputError(f"the anchor {anchor!r} {known}: give a word of the corpus or a column index.")
             columns.append(positions[anchor])
-        elif isinstance(anchor, (int, np.integer)):
+        elif isinstance(anchor, (int, np.integer)) and not isinstance(anchor, bool):
             columns.append(int(anchor))
         else:
             raise InputError(f"each anchor must be a word or a column index, but one is {anchor!r}.")
@@ -276,6 +297,22 @@ def _matched(corpus: Corpus, model: TopicModel) -> SparseLike:
         (entries.data[known], (entries.row[known], target[entries.col[known]])),
         shape=(corpus.n_docs, model.n_words),
     )
+
+
+@contextmanager
+def _restored_on_failure(estimator: AnchorTopicModel) -> Iterator[None]:
+    """A refused refit leaves the fitted model as it was, not with the columns of the refused data."""
+    names = ("n_features_in_", "feature_names_in_")
+    before = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
+    try:
+        yield
+    except BaseException:
+        for name in names:
+            if hasattr(estimator, name):
+                delattr(estimator, name)
+            if name in before:
+                setattr(estimator, name, before[name])
+        raise
 
 
 @contextmanager

@@ -35,17 +35,48 @@ def write_model(path: str | os.PathLike[str], model: TopicModel, metadata: dict[
     metadata : dict, optional
         Anything JSON can hold; returned by :func:`read_model`.
     """
-    target = Path(path)
-    if target.exists() and not (target / _MANIFEST).is_file() and (not target.is_dir() or any(target.iterdir())):
-        raise ModelFormatError(f"{target} exists and is not a model folder: choose another name, nothing was written.")
+    target = Path(path).resolve()
+    require_writable_target(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
         _fill(partial, model, metadata or {})
-        partial.chmod(0o755)
+        partial.chmod(0o777 & ~_umask())
         _swap(partial, target)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def require_writable_target(path: str | os.PathLike[str]) -> None:
+    """Raise ModelFormatError unless a model may be written there: nothing, an empty folder, or a model and no more."""
+    target = Path(path)
+    if not target.exists():
+        return
+    if target.is_dir():
+        names = {entry.name for entry in target.iterdir()}
+        ours = {_MANIFEST, *(f"{name}.npy" for name in _known_arrays())}
+        if not names or (names <= ours and _is_ours(target)):
+            return
+    raise ModelFormatError(
+        f"{target} exists and is not a model folder, or holds more than one: choose another name, nothing was written."
+    )
+
+
+def _is_ours(folder: Path) -> bool:
+    try:
+        return json.loads((folder / _MANIFEST).read_text(encoding="utf-8")).get("format") == _FORMAT
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return False
+
+
+def _known_arrays() -> list[str]:
+    return [*_ARRAYS, *(f"anchor_rows.{part}" for part in _ROWS)]
+
+
+def _umask() -> int:
+    value = os.umask(0)
+    os.umask(value)
+    return value
 
 
 def _fill(folder: Path, model: TopicModel, metadata: dict[str, Any]) -> None:
@@ -69,23 +100,25 @@ def _fill(folder: Path, model: TopicModel, metadata: dict[str, Any]) -> None:
         "arrays": checksums,
         "metadata": metadata,
     }
-    (folder / _MANIFEST).write_text(json.dumps(manifest, ensure_ascii=False, indent=1), encoding="utf-8")
+    (folder / _MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
 
 def _swap(partial: Path, target: Path) -> None:
-    """Put the finished folder in place; the old one is there until the new one is."""
+    """Put the finished folder in place. Whatever interrupts it, one of the two models is there in the end."""
     if not target.exists():
         partial.rename(target)
         return
-    aside = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
-    target.rename(aside / "model")
+    aside = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent)) / "model"
     try:
+        target.rename(aside)
         partial.rename(target)
-    except OSError:
-        (aside / "model").rename(target)
+    except BaseException:
+        if aside.exists() and not target.exists():
+            aside.rename(target)
         raise
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        if target.exists():
+            shutil.rmtree(aside.parent, ignore_errors=True)
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[TopicModel, dict[str, Any]]:
@@ -95,18 +128,29 @@ def read_model(path: str | os.PathLike[str]) -> tuple[TopicModel, dict[str, Any]
     arrays = {name: _read_array(folder, name, checksum) for name, checksum in manifest["arrays"].items()}
     rows = None
     try:
+        N, K = int(manifest["n_words"]), int(manifest["n_components"])
         if "anchor_rows.data" in arrays:
-            parts = tuple(arrays.pop(f"anchor_rows.{part}") for part in _ROWS)
-            rows = sp.csr_array(parts, shape=(manifest["n_components"], manifest["n_words"]))
+            rows = sp.csr_array(tuple(arrays.pop(f"anchor_rows.{part}") for part in _ROWS), shape=(K, N))
+            rows.check_format(full_check=True)
+        _check_arrays(arrays, N, K)
         model = TopicModel(
-            A_raw_sum=float(manifest["A_raw_sum"]),
-            vocabulary=manifest["vocabulary"],
-            anchor_rows=rows,
-            **arrays,
+            A_raw_sum=float(manifest["A_raw_sum"]), vocabulary=manifest["vocabulary"], anchor_rows=rows, **arrays
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFormatError(f"{folder} is damaged ({error}): fit and save the model again.") from error
-    return model, manifest.get("metadata", {})
+    metadata = manifest.get("metadata", {})
+    return model, metadata if isinstance(metadata, dict) else {}
+
+
+def _check_arrays(arrays: dict[str, Any], N: int, K: int) -> None:
+    """Raise ValueError unless the arrays are those of a model of N words and K topics."""
+    shapes = {"B": (N, K), "A": (K, K), "anchors": (K,), "word_topics": (N, K), "word_probs": (N,), "Y": (N, K)}
+    for name, array in arrays.items():
+        kind = "iu" if name == "anchors" else "f"
+        if array.shape != shapes[name] or array.dtype.kind not in kind or not np.isfinite(array).all():
+            raise ValueError(f"{name} has shape {array.shape} and type {array.dtype}, or is not finite")
+    if arrays["anchors"].min() < 0 or arrays["anchors"].max() >= N:
+        raise ValueError("an anchor lies outside the vocabulary")
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -115,7 +159,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         manifest = json.loads(file.read_text(encoding="utf-8"))
     except OSError:
         raise ModelFormatError(f"{folder} is not a model folder: it holds no readable {_MANIFEST}.") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ModelFormatError(f"{file} is damaged: it is not JSON; fit and save the model again.") from None
     if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
         raise ModelFormatError(f"{file} does not describe an anchorwords model.")
@@ -130,16 +174,17 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def _read_array(folder: Path, name: str, checksum: Any) -> Any:
-    if name not in _ARRAYS and name not in {f"anchor_rows.{part}" for part in _ROWS}:
+    if name not in _known_arrays():
         raise ModelFormatError(f"{folder} is damaged: it lists an unknown array {name!r}.")
     file = folder / f"{name}.npy"
     try:
         if _checksum(file) != checksum:
             raise ModelFormatError(f"{file} is damaged: its checksum is wrong; fit and save the model again.")
-        return np.load(file, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        if isinstance(error, ModelFormatError):
-            raise
+        with file.open("rb") as stream:  # not np.load, which opens archives and pickles too
+            return np.lib.format.read_array(stream, allow_pickle=False)
+    except ModelFormatError:
+        raise
+    except (OSError, ValueError, EOFError, MemoryError) as error:
         raise ModelFormatError(f"{file} cannot be read ({error}): fit and save the model again.") from error
 
 

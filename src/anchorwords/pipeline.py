@@ -26,7 +26,6 @@ from .rectify.options import AP, ENN, PALM, resolve_rectifier
 from .rectify.palm import rectify_palm
 from .rectify.result import Callback, Rectified
 from .rectify.start import starting_eigenpairs
-from .statistics.moments import cooccurrence
 from .statistics.operator import CooccurrenceOperator
 
 logger = logging.getLogger("anchorwords.fit")
@@ -115,7 +114,7 @@ def fit_topics(
         report("topics", 0.0)
         model = low_rank_anchor_words(rectified.Y, anchors=fixed, n_jobs=n_jobs)
     else:
-        C = cooccurrence(counts, n_jobs=n_jobs)
+        C = operator.to_matrix()
         if isinstance(options, AP):
             begin = perf_counter()
             rectified = rectify_ap(C, K, callback=_reporter(report, options.tol, options.max_iter), **asdict(options))
@@ -165,7 +164,8 @@ def _reporter(report: Progress, tol: float, max_iter: int) -> Callback:
     first: list[float] = []
 
     def callback(step: int, iteration: Iteration) -> None:
-        first.append(iteration.violation) if not first else None
+        if not first:
+            first.append(iteration.violation)
         digits = _share(iteration.violation, tol, first[0] / tol) if tol > 0.0 else 0.0
         report("rectification", min(max(step / max_iter, digits), 1.0))
 

@@ -72,6 +72,10 @@ def test_models_are_valid_also_with_negative_entries(seed, K, noise):
     rng = np.random.default_rng(seed)
     Y = rng.gamma(0.5, size=(25, K)) + noise * rng.standard_normal((25, K))
     Y[3] = 0.0
+    if (Y @ Y.sum(axis=0) > 0).sum() < K:
+        with pytest.raises(InputError, match="usable words"):
+            aw.low_rank_anchor_words(Y)
+        return
     model = aw.low_rank_anchor_words(Y)
     check_valid_model(model)
     assert not model.B[3].any()
@@ -120,6 +124,19 @@ def test_given_anchors_come_first(nonnegative_factor):
 def test_bad_anchors(nonnegative_factor, anchors, message):
     with pytest.raises(InputError, match=message):
         aw.low_rank_anchor_words(nonnegative_factor, anchors=anchors)
+
+
+def test_given_anchor_that_never_occurs():
+    C = scipy.linalg.block_diag(np.eye(3), np.zeros((1, 1)))
+    with pytest.raises(InputError, match="column 3 co-occurs with no word"):
+        aw.anchor_words(C, 2, anchors=[3])
+
+
+def test_the_record_does_not_alias_its_input(nonnegative_factor):
+    Y = nonnegative_factor.copy()
+    model = aw.low_rank_anchor_words(Y)
+    Y[0, 0] = 123.0
+    assert model.Y[0, 0] != 123.0
 
 
 def test_more_topics_than_the_statistics_carry():

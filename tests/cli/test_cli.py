@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -42,7 +43,7 @@ def test_fit_then_topics(files, tmp_path, sampled):
     done = run("fit", files / "docword.toy.txt", "-o", tmp_path / "model", "-k", 5)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""  # no terminal, no progress
-    assert "5 topics of 600 documents and 120 words" in done.stdout
+    assert "5 topics of 600 documents (0 too short) and 120 words" in done.stdout
     shown = run("topics", tmp_path / "model", "-n", 4)
     assert shown.returncode == 0
     assert shown.stdout.count("%") == 5
@@ -151,14 +152,52 @@ def test_progress_bars_on_a_terminal(sampled, monkeypatch):
         assert nothing is None
 
 
-def test_ctrl_c_leaves_nothing(files, tmp_path, monkeypatch):
-    from anchorwords.cli import app as module
+def test_ctrl_c_leaves_nothing(tmp_path):
+    counts = sp.random_array((3000, 6000), density=0.02, rng=np.random.default_rng(0), format="csr")
+    counts.data = np.ceil(3 * counts.data)
+    sp.save_npz(tmp_path / "counts.npz", counts)
+    command = [
+        sys.executable,
+        "-m",
+        "anchorwords",
+        "fit",
+        str(tmp_path / "counts.npz"),
+        "-o",
+        str(tmp_path / "m"),
+        "-k",
+        "150",
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with pytest.raises(subprocess.TimeoutExpired):  # in the middle of a fit of minutes
+        process.wait(8)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert "Traceback" not in err
+    assert os.listdir(tmp_path) == ["counts.npz"]
 
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "app", interrupted)
-    with pytest.raises(SystemExit) as caught:
-        module.run()
-    assert caught.value.code == 130
-    assert np.size(os.listdir(tmp_path)) == 0
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["-k", "0"],
+        ["--seed", "-1"],
+        ["--n-words", "0"],
+        ["--max-iter", "0"],
+        ["--tol", "-1"],
+        ["--rectifier", "none", "--tol", "0.1"],
+    ],
+)
+def test_bad_usage_exits_with_two(files, tmp_path, arguments):
+    result = runner.invoke(app, ["fit", str(files), "-o", str(tmp_path / "m"), *arguments])
+    assert result.exit_code == 2
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_foreign_folder_is_refused_before_the_fit(files, tmp_path):
+    (tmp_path / "thesis.tex").write_text("precious")
+    done = run("fit", files, "-o", tmp_path, "-k", 3)
+    assert done.returncode == 1
+    assert "nothing was written" in done.stderr
+    assert os.listdir(tmp_path) == ["thesis.tex"]

@@ -45,6 +45,7 @@ def test_does_not_share_memory_with_its_source():
         ((np.eye(2), ["a", "a"]), "'a' occurs more than once"),
         ((np.eye(2), "ab"), "single string"),
         ((np.eye(2), None), "is None"),
+        ((np.eye(2), 5), "sequence of words"),
         ((np.eye(2), ["a", "b"], ["one"]), "2 documents once, but has 1"),
         ((-np.eye(2), ["a", "b"]), "Negative values in data: counts must"),
         ((np.zeros((0, 2)), ["a", "b"]), "no documents"),
@@ -128,6 +129,9 @@ def test_prune_keeps_the_alignment(X, n_words, min_types, min_tokens):
         ({"min_df": 4, "max_df": 2}, "must not exceed"),
         ({"min_tokens": 99}, "nothing is left"),
         ({"min_df": "few"}, "min_df"),
+        ({"stop_words": "the"}, "stop_words"),
+        ({"min_tokens": "a"}, "min_tokens"),
+        ({"min_types": -1}, "min_types"),
     ],
 )
 def test_bad_rules(options, message):

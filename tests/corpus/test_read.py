@@ -87,6 +87,9 @@ def test_small_chunks_read_the_same(tmp_path, monkeypatch):
         ("3\n2\n2\n1 1 1\n1 2\n", r"line 5: .*'1 2'"),
         ("3\n2\n1\n1 1 1 1\n", "line 4"),
         ("3\n2\n1\n1 1 99999999999999999999\n", "line 4"),
+        ("3\n2\n2\n1 1 1\n1 1 4\n", "1 entries for a document and word that it already had"),
+        ("10000000000000\n2\n1\n1 1 1\n", "more than can be held"),
+        ("3\n99999999999999999999\n1\n1 1 1\n", "more than can be held"),
         ("3\n7\n1\n1 1 1\n", "announces 7 words, but the vocabulary has 2"),
     ],
 )
@@ -123,11 +126,12 @@ def test_vocabulary_that_is_not_utf8_names_the_line(tmp_path):
         aw.read_corpus(write(tmp_path, words=""))
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".mtx"])
+@pytest.mark.parametrize("suffix", [".npz", ".npy", ".mtx"])
 def test_saved_matrices(tmp_path, suffix):
     path = tmp_path / f"counts{suffix}"
     matrix = sp.csr_matrix(EXPECTED)
-    sp.save_npz(path, matrix) if suffix == ".npz" else scipy.io.mmwrite(path, matrix)
+    save = {".npz": sp.save_npz, ".npy": lambda p, m: np.save(p, m.toarray()), ".mtx": scipy.io.mmwrite}[suffix]
+    save(path, matrix)
     corpus = aw.read_corpus(path)
     np.testing.assert_array_equal(corpus.counts.toarray(), EXPECTED)
     assert corpus.vocabulary == ("0", "1")

@@ -35,6 +35,12 @@ def test_topics_of_docstrings_are_recognisable(docs):
         assert any(pair & top for top in tops), pair
 
 
+@pytest.mark.parametrize("packages", [["no.such.package"], [], "numpy", ["threadpoolctl"], ["sys"]])
+def test_packages_without_docstrings(packages):
+    with pytest.raises(InputError, match="packages"):
+        load_docstrings(packages)
+
+
 def test_tokens_are_prose():
     text = "Fit the Kernel.\n\n>>> import kernel\n    ... more\nSee :class:`Ridge`, ``alpha`` and https://a.b/c eigenvalues"
     assert docstrings.tokens(text) == ["kernel", "eigenvalues"]
@@ -122,11 +128,15 @@ def test_synthetic_corpora_repeat_with_the_seed_and_take_lengths():
         ({"n_topics": 0}, "n_components"),
         ({"n_words": 5, "n_topics": 5}, "need more than 5 words"),
         ({"correlation": 0.7}, "correlation"),
+        ({"n_docs": 0}, "n_docs"),
+        ({"doc_length": [1, 2]}, "doc_length"),
+        ({"doc_length": -1}, "doc_length"),
+        ({"concentration": 0}, "concentration"),
     ],
 )
 def test_bad_synthetic_options(options, message):
     with pytest.raises(InputError, match=message):
-        make_topics(10, **options)
+        make_topics(**{"n_docs": 10} | options)
 
 
 def test_word_lists_are_plain_words():

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anchorwords.exceptions import InputError
 from anchorwords.infer.fold_in import GAP, fold_in
 
 
@@ -69,6 +70,20 @@ def test_documents_are_independent_of_their_batch_and_of_threads():
     whole = fold_in(X, B, prevalence, n_jobs=1).weights
     np.testing.assert_array_equal(fold_in(X, B, prevalence, n_jobs=3).weights, whole)
     np.testing.assert_array_equal(fold_in(X[[250, 3]], B, prevalence).weights, whole[[250, 3]])
+
+
+@pytest.mark.parametrize("count", [1e3, 1e6, 1e9])
+def test_a_rare_word_of_one_topic_is_never_given_up(count):
+    B = np.array([[1.0, 0.3, 0.2], [0.0, 0.7, 0.0], [0.0, 0.0, 0.8]])
+    result = fold_in(sp.csr_array([[count, 1.0, 0.0], [count, 1.0, 1.0]]), B, np.full(3, 1 / 3))
+    assert np.isfinite(result.log_likelihood).all()
+    assert result.gap.max() <= 1e-6
+    assert (result.weights[:, 1] > 0).all()
+
+
+def test_columns_must_be_the_models():
+    with pytest.raises(InputError, match="knows 3 words, but the documents have 2"):
+        fold_in(sp.csr_array(np.ones((1, 2))), np.ones((3, 1)) / 3, np.ones(1))
 
 
 def test_a_pure_document_gets_its_topic():

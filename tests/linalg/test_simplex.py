@@ -102,6 +102,16 @@ def test_degenerate_points(name):
     check_against(P, X, by_nnls, 1e-8 * max(1.0, np.abs(P).max()))
 
 
+@pytest.mark.parametrize("gap", [1e-3, 1e-4, 1e-5, 1e-6])
+def test_nearly_repeated_points_are_solved_to_rounding(gap):
+    rng = np.random.default_rng(4)
+    P = rng.random((8, 8))
+    P = np.vstack([P, P[:3] + gap * rng.standard_normal((3, 8))])
+    X = rng.random((200, 8))
+    W = solve(P, X)
+    assert kkt_residual(P @ P.T, X @ P.T, W).max() <= 10 * KKT
+
+
 def test_points_are_their_own_combination():
     rng = np.random.default_rng(1)
     P = rng.random((12, 30))

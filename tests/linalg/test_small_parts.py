@@ -14,7 +14,7 @@ import scipy.sparse as sp
 import anchorwords
 from anchorwords.linalg.factored import factored_distance, factored_norm
 from anchorwords.linalg.fixed_point import Iteration, iterate
-from anchorwords.linalg.parallel import for_each_block, n_threads
+from anchorwords.linalg.parallel import for_each_block, limited_threads, n_threads
 from anchorwords.linalg.sparse import csr_parts, csr_times_dense
 
 
@@ -60,6 +60,25 @@ def test_threads_follow_n_jobs(monkeypatch):
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
     assert n_threads(None) == 3
+
+
+def test_one_limit_on_blas_is_shared_and_restored():
+    from threadpoolctl import ThreadpoolController
+
+    def threads():
+        return [library.num_threads for library in ThreadpoolController().select(user_api="blas").lib_controllers]
+
+    before = threads()
+    first, second = limited_threads(1), limited_threads(64)
+    with limited_threads(None):
+        assert threads() == before
+    first.__enter__()
+    second.__enter__()
+    assert set(threads()) == {1}
+    first.__exit__(None, None, None)  # the first to come is the first to go: the other's limit still holds
+    assert threads() == before  # and 64 raises nothing
+    second.__exit__(None, None, None)
+    assert threads() == before
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])

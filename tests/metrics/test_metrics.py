@@ -38,6 +38,14 @@ def test_relative_recovery_against_the_direct_formula(fitted):
         relative_recovery(aw.anchor_words(C, 3))
 
 
+def test_words_that_never_occur_do_not_count():
+    X = np.random.default_rng(0).integers(0, 3, (40, 12))
+    padded = np.hstack([X, np.zeros((40, 100), int)])
+    assert relative_recovery(aw.AnchorTopicModel(3).fit(padded)) == pytest.approx(
+        relative_recovery(aw.AnchorTopicModel(3).fit(X)), rel=1e-6
+    )
+
+
 def test_specificity_against_scipy(fitted, sampled):
     from scipy.stats import entropy
 

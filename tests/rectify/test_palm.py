@@ -101,7 +101,7 @@ def test_needs_products_only(sampled):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"s": 0}, "s must be positive"),
+        ({"s": 0}, "s must be a positive number"),
         ({"gamma": 1.0}, "gamma must exceed 1"),
         ({"init": np.ones((3, 2))}, "init must be"),
         ({"init": -np.ones((4, 2))}, "init must be .* negative"),

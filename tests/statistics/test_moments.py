@@ -66,6 +66,15 @@ def test_whole_floats_do_not_warn_and_fractions_do():
         aw.cooccurrence(X + 0.5)
 
 
+def test_words_once_a_document_have_no_diagonal_dust():
+    X = (np.random.default_rng(0).random((300, 40)) < 0.2).astype(int)
+    operator = aw.CooccurrenceOperator(X)
+    assert not aw.cooccurrence(X).diagonal().any()
+    assert not operator.diagonal().any()
+    assert not operator.submatrix(range(5)).diagonal().any()
+    assert operator.rows([3])[0, 3] == 0.0
+
+
 def test_unbiased_for_the_model():
     """Averaged over draws of short documents, C comes to B E[ww'] B', diagonal included."""
     rng = np.random.default_rng(0)

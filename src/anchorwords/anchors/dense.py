@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._memory import require_dense
-from .._validation import check_n_components, check_square_symmetric
+from .._validation import check_n_components, check_square_symmetric, require_square
 from ..model import TopicModel
 from .recover import recover_topics
 from .select import select_anchors
@@ -43,8 +43,8 @@ def anchor_words(C: Any, n_components: int, *, anchors: Any = None, n_jobs: int 
         With ``anchor_rows`` taken from C; ``Y`` is None.
     """
     require_dense(
-        np.shape(C)[0],
-        2.0,
+        require_square(C),
+        3.0,
         "the Anchor Word algorithm",
         "use ENN with low_rank_anchor_words (rectifier='enn').",
     )

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from .._validation import check_n_components
+from .._validation import as_real_array, check_n_components
 from ..exceptions import InputError
 from ..model import TopicModel
 from .recover import recover_topics
@@ -46,13 +46,18 @@ class Coordinates(NamedTuple):
 
 
 def normalised_coordinates(Y: FloatArray) -> Coordinates:
-    """X = diag(d)^-1 Y R' of Algorithm 5: same norms and inner products as the rows of Cbar (Lemma 2, Eq. 5)."""
+    """X = diag(d)^-1 Y R' of Algorithm 5: same norms and inner products as the rows of Cbar (Lemma 2, Eq. 5).
+
+    Where fewer than K rows could be probability vectors, every row of positive sum is taken as usable.
+    """
     d = Y @ Y.sum(axis=0)
     R = np.linalg.qr(Y)[1]
     floor = np.finfo(np.float64).eps * float(np.abs(d).max(initial=0.0))
     positive = d > floor
     X = np.where(positive[:, None], Y, 0.0) @ R.T / np.where(positive, d, 1.0)[:, None]
     usable = positive & (np.einsum("ij,ij->i", X, X) <= 1.0 + 1e-9)
+    if usable.sum() < Y.shape[1]:
+        usable = positive
     X[~usable] = 0.0
     return Coordinates(X, d, usable)
 
@@ -78,7 +83,7 @@ def low_rank_anchor_words(Y: Any, *, anchors: Any = None, n_jobs: int | None = N
     TopicModel
         With ``Y``; ``anchor_rows`` is None, as the original co-occurrence is not known here.
     """
-    Y = np.asarray(Y, dtype=np.float64)
+    Y = as_real_array(Y, "Y", "a matrix, words x topics")  # a copy: the record keeps it
     if Y.ndim != 2 or 0 in Y.shape:
         raise InputError(f"Y must be a matrix, words x topics, but has shape {Y.shape}.")
     if not np.isfinite(Y).all():

@@ -22,6 +22,9 @@ from ..exceptions import DegenerateWarning
 from ..linalg.simplex import simplex_least_squares
 from ..model import TopicModel
 
+# A raw sum this small is rounding: it is near one where the statistics fit the model, and orders above where they do not.
+_NO_CORRELATION = 1e-10
+
 
 def recover_topics(
     anchors: IntArray,
@@ -49,7 +52,7 @@ def recover_topics(
     A = C_SS * inverse[:, None] * inverse[None, :]
     A = (A + A.T) / 2.0
     raw_sum = float(A.sum())
-    if raw_sum > 0.0:
+    if raw_sum > _NO_CORRELATION:
         A /= raw_sum
     else:
         warnings.warn(

@@ -37,6 +37,9 @@ def select_anchors(
     eligible[fixed] = True
     check_n_components(K, int(eligible.sum()))
     chosen = pivot_rows(rows, K, candidates=candidates, first=fixed).indices
+    if fixed.size and not rows[fixed].any(axis=1).all():
+        lost = fixed[~rows[fixed].any(axis=1)][0]
+        raise InputError(f"the given anchor in column {lost} co-occurs with no word: leave it out.")
     if chosen.size < fixed.size:
         raise InputError(
             f"the given anchors must be independent of each other, but number {chosen.size + 1} of them "

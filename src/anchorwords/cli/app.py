@@ -54,9 +54,6 @@ def run() -> None:
         message = " ".join(str(error).split())
         error_console().print(f"error: {message}", style="bold red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)
-    except KeyboardInterrupt:
-        error_console().print("stopped: nothing was written", markup=False)
-        sys.exit(130)
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:

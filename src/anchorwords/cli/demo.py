@@ -11,9 +11,9 @@ _MIN_DF = 15
 
 
 def demo(
-    topics: Annotated[int, typer.Option("--topics", "-k", help="Number of topics.")] = 20,
-    words: Annotated[int, typer.Option("--words", "-n", help="Words shown a topic.")] = 8,
-    seed: Annotated[int, typer.Option(help="Seed; topics do not depend on it beyond rounding.")] = 0,
+    topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of topics.")] = 20,
+    words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words shown a topic.")] = 8,
+    seed: Annotated[int, typer.Option(min=0, help="Seed; topics do not depend on it beyond rounding.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """Fit topics on the docstrings of scientific Python and print them. No network, no files needed.

@@ -106,6 +106,8 @@ class Corpus:
         -------
         Corpus
         """
+        if isinstance(stop_words, str):
+            raise InputError(f"stop_words must be a collection of words, but is the single string {stop_words!r}.")
         kept = curate(
             self.counts,
             self.vocabulary,

@@ -34,6 +34,9 @@ def curate(counts: SparseLike, vocabulary: Sequence[str], rule: Curation) -> Kep
     """Apply the rule: words first, by frequencies of the whole corpus, then documents, then emptied words."""
     if rule.n_words is not None and (not isinstance(rule.n_words, numbers.Integral) or rule.n_words < 1):
         raise InputError(f"n_words must be a positive whole number, but is {rule.n_words!r}.")
+    for name, least in (("min_tokens", rule.min_tokens), ("min_types", rule.min_types)):
+        if not isinstance(least, numbers.Real) or least < 0:
+            raise InputError(f"{name} must be a non-negative number, but is {least!r}.")
     M, N = counts.shape
     df = np.bincount(counts.indices, minlength=N)
     fewest, most = _document_limit(rule.min_df, M, "min_df"), _document_limit(rule.max_df, M, "max_df")

@@ -8,15 +8,17 @@ import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
 from .._typing import SparseLike
+from .._validation import check_counts
 from ..exceptions import CorpusFormatError, InputError
 from .corpus import Corpus
-from .uci import find_vocabulary, read_uci, read_words
+from .uci import read_uci, read_words
 
-_FORMATS = ("auto", "uci", "npz", "mtx")
+_FORMATS = ("auto", "uci", "npz", "npy", "mtx")
 
 
 def read_corpus(
@@ -31,9 +33,9 @@ def read_corpus(
     ----------
     path : path
         A UCI bag-of-words file (``docword.NAME.txt`` or ``.txt.gz``) or a folder that holds one, a sparse matrix saved
-        by ``scipy.sparse.save_npz`` (``.npz``), or a Matrix Market file (``.mtx``, ``.mtx.gz``); matrices are
-        documents x words.
-    format : {"auto", "uci", "npz", "mtx"}
+        by ``scipy.sparse.save_npz`` (``.npz``), an array saved by ``numpy.save`` (``.npy``), or a Matrix Market file
+        (``.mtx``, ``.mtx.gz``); matrices are documents x words.
+    format : {"auto", "uci", "npz", "npy", "mtx"}
         "auto" goes by the file's name.
     vocabulary : path or sequence of str, optional
         The words in column order, or a file with one a line. By default ``vocab.NAME.txt`` beside a UCI file; the words
@@ -53,14 +55,14 @@ def read_corpus(
     kind = _detect(source) if format == "auto" else format
     words: Sequence[str] | None
     if vocabulary is None:
-        words = read_words(find_vocabulary(source)) if kind == "uci" else None
+        words = None
     elif isinstance(vocabulary, (str, os.PathLike)):
         words = read_words(Path(vocabulary))
     else:
         words = list(vocabulary)
     if kind == "uci":
-        return read_uci(source, words or [])
-    counts = _read_matrix(source, kind)
+        return read_uci(source, words)
+    counts = check_counts(_read_matrix(source, kind), str(source))
     return Corpus(counts, [str(i) for i in range(counts.shape[1])] if words is None else words)
 
 
@@ -76,15 +78,32 @@ def _only_docword(folder: Path) -> Path:
 
 def _detect(source: Path) -> str:
     name = source.name.lower()
-    if name.endswith(".npz"):
-        return "npz"
-    return "mtx" if name.endswith((".mtx", ".mtx.gz")) else "uci"
+    for suffix, kind in ((".npz", "npz"), (".npy", "npy"), (".mtx", "mtx"), (".mtx.gz", "mtx")):
+        if name.endswith(suffix):
+            return kind
+    return "uci"
+
+
+_KINDS = {
+    "npz": "a sparse matrix saved by scipy.sparse.save_npz",
+    "npy": "an array saved by numpy.save",
+    "mtx": "a Matrix Market file",
+}
 
 
 def _read_matrix(source: Path, kind: str) -> SparseLike:
     try:
-        matrix = sp.load_npz(source) if kind == "npz" else scipy.io.mmread(source)
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        what = "a sparse matrix saved by scipy.sparse.save_npz" if kind == "npz" else "a Matrix Market file"
-        raise CorpusFormatError(f"{source} is not {what} ({error}).") from error
-    return matrix
+        if kind == "npz":
+            return sp.load_npz(source)
+        return np.load(source, allow_pickle=False) if kind == "npy" else scipy.io.mmread(source)
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        EOFError,
+        MemoryError,
+        OverflowError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        raise CorpusFormatError(f"{source} is not {_KINDS[kind]}, or does not fit in memory ({error}).") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import logging
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,18 +12,23 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from .._memory import available_bytes
 from ..exceptions import CorpusFormatError
 from ..linalg.compiled import BYTES, INT_MATRIX, INT_PAIR_AND_FLAG, compiled
 from .corpus import Corpus
 
+logger = logging.getLogger("anchorwords.corpus")
+
 _CHUNK = 1 << 24
 
 
-def read_uci(path: Path, vocabulary: Sequence[str]) -> Corpus:
-    """Read counts, plain or gzip; everything the header promises is checked."""
+def read_uci(path: Path, vocabulary: Sequence[str] | None) -> Corpus:
+    """Read counts, plain or gzip; everything the header promises is checked. None looks for the vocabulary file."""
     chunks = _line_chunks(path)
     header, rest = _header(path, next(chunks, b""))
     n_docs, n_words, n_entries = header
+    if vocabulary is None:
+        vocabulary = read_words(find_vocabulary(path))
     if len(vocabulary) != n_words:
         raise CorpusFormatError(
             f"{path} announces {n_words} words, but the vocabulary has {len(vocabulary)}: "
@@ -45,10 +51,16 @@ def read_uci(path: Path, vocabulary: Sequence[str]) -> Corpus:
         raise CorpusFormatError(
             f"{path} holds the count {triples[bad, 2]} in entry {bad + 1}: counts must be positive."
         )
+    if n_entries and triples[:, 0].max() < n_docs:
+        logger.info("%s: the last %d documents are empty", path, n_docs - triples[:, 0].max())
     counts = sp.coo_array(
         (triples[:, 2].astype(np.float64), (triples[:, 0] - 1, triples[:, 1] - 1)), shape=(n_docs, n_words)
-    )
-    return Corpus(counts.tocsr(), vocabulary)
+    ).tocsr()
+    if counts.nnz < n_entries:
+        raise CorpusFormatError(
+            f"{path} holds {n_entries - counts.nnz} entries for a document and word that it already had: add them up."
+        )
+    return Corpus(counts, vocabulary)
 
 
 def find_vocabulary(path: Path) -> Path:
@@ -115,6 +127,11 @@ def _header(path: Path, chunk: bytes) -> tuple[tuple[int, int, int], bytes]:
         raise CorpusFormatError(
             f"{path} announces {n_docs} documents, {n_words} words and {n_entries} entries: nothing to read."
         )
+    # Each document takes eight bytes of index at the least, and words are numbered by 32-bit integers.
+    if n_words >= 2**31 or 8 * n_docs > (available_bytes() or 2**63):
+        raise CorpusFormatError(
+            f"{path} announces {n_docs} documents and {n_words} words, more than can be held: the header is wrong."
+        )
     return (n_docs, n_words, n_entries), lines[3] if len(lines) > 3 else b""
 
 
@@ -152,15 +169,16 @@ def _parse_triples(buffer, out):  # type: ignore[no-untyped-def]
     fields = 0
     value = 0
     in_number = False
+    newline = np.int64(10)
     for position in range(buffer.size + 1):
-        byte = np.int64(buffer[position]) if position < buffer.size else np.int64(10)
+        byte = np.int64(buffer[position]) if position < buffer.size else newline
         if 48 <= byte <= 57:
             if not in_number:
                 if fields == 3:
                     return n_entries, n_lines, True
                 in_number = True
                 value = 0
-            value = value * 10 + (byte - 48)
+            value = value * 10 + (byte - 48)  # type: ignore[assignment]
             if value > 1000000000000000:
                 return n_entries, n_lines, True
         elif byte == 32 or byte == 9 or byte == 13 or byte == 10:

@@ -25,6 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..corpus.corpus import Corpus
+from ..exceptions import InputError
 from .stopwords import DOCSTRING_WORDS, ENGLISH_WORDS
 
 logger = logging.getLogger("anchorwords.datasets")
@@ -63,12 +64,17 @@ def load_docstrings(packages: Sequence[str] = DEFAULT_PACKAGES, *, cache: bool =
         Words in at least five docstrings, common English and docstring boilerplate left out; documents of
         at least twenty such tokens, named by where they stand (``scipy.stats._kde.gaussian_kde``).
     """
+    if isinstance(packages, str):
+        raise InputError(f"packages must be a sequence of package names, but is the single string {packages!r}.")
     roots = {name: root for name in packages if (root := _root(name)) is not None}
+    if not roots:
+        raise InputError(f"none of the packages {list(packages)!r} is installed with source files: name others.")
+    if not cache:
+        return _build(roots)
     file = _cache_file(roots)
-    if cache and (corpus := _read_cache(file)) is not None:
-        return corpus
-    corpus = _build(roots)
-    if cache:
+    corpus = _read_cache(file)
+    if corpus is None:
+        corpus = _build(roots)
         _write_cache(file, corpus)
     return corpus
 
@@ -89,6 +95,8 @@ def _build(roots: dict[str, Path]) -> Corpus:
     df = Counter(word for bag in bags for word in bag)
     vocabulary = sorted(word for word, n in df.items() if n >= _MIN_DF)
     column = {word: i for i, word in enumerate(vocabulary)}
+    if not vocabulary:
+        raise InputError(f"the docstrings of {', '.join(roots)} share no words: name larger packages.")
     entries = [(m, column[w], n) for m, bag in enumerate(bags) for w, n in bag.items() if w in column]
     rows, columns, values = (np.array(part) for part in zip(*entries, strict=True))
     counts = sp.csr_array((values.astype(np.float64), (rows, columns)), shape=(len(bags), len(vocabulary)))
@@ -132,7 +140,8 @@ def _root(package: str) -> Path | None:
         spec = importlib.util.find_spec(package)
     except (ImportError, ValueError):
         return None
-    return Path(spec.origin).parent if spec is not None and spec.origin else None
+    # Packages only: the folder of a single-file module holds its neighbours too.
+    return Path(spec.submodule_search_locations[0]) if spec is not None and spec.submodule_search_locations else None
 
 
 def _cache_file(roots: dict[str, Path]) -> Path:

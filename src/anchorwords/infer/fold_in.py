@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import FloatArray, SparseLike
+from ..exceptions import InputError
 from ..linalg.compiled import (
     BOOL,
     CSR,
@@ -79,6 +80,8 @@ def fold_in(counts: SparseLike, B: FloatArray, prevalence: FloatArray, *, n_jobs
         Composition of a document without any known word.
     n_jobs : int or None
     """
+    if counts.shape[1] != B.shape[0]:
+        raise InputError(f"the model knows {B.shape[0]} words, but the documents have {counts.shape[1]} columns.")
     M, K = counts.shape[0], B.shape[1]
     known = B.any(axis=1)
     weights = np.empty((M, K))
@@ -157,6 +160,31 @@ def _newton_step(rows, share, w, p, g, active):  # type: ignore[no-untyped-def]
     return False
 
 
+@compiled(VOID, READ_MATRIX, VECTOR, READ_VECTOR)
+def _drop_fading(rows, w, g):  # type: ignore[no-untyped-def]
+    """Set topics that are fading to zero, but none that alone explains a word; they come back if they are wanted."""
+    K = w.size
+    fading = np.zeros(K, np.bool_)
+    for k in range(K):
+        fading[k] = w[k] < 1e-5 and g[k] < 0.9
+    for i in range(rows.shape[0]):
+        rest = 0.0
+        for k in range(K):
+            if not fading[k]:
+                rest += rows[i, k] * w[k]
+        if rest <= 0.0:
+            for k in range(K):
+                if rows[i, k] > 0.0:
+                    fading[k] = False
+    kept = 0.0
+    for k in range(K):
+        if fading[k]:
+            w[k] = 0.0
+        kept += w[k]
+    for k in range(K):
+        w[k] /= kept
+
+
 @compiled(FLOAT, READ_MATRIX, READ_VECTOR, VECTOR)
 def _maximise(rows, share, w):  # type: ignore[no-untyped-def]
     """Maximise sum share log(rows w) in place; returns the certificate max g - 1."""
@@ -174,13 +202,8 @@ def _maximise(rows, share, w):  # type: ignore[no-untyped-def]
             for k in range(K):
                 w[k] *= g[k]
             continue
-        if step == _EM_STEPS:  # drop topics that are fading; they come back below if they are wanted
-            kept = 0.0
-            for k in range(K):
-                if w[k] < 1e-5 and g[k] < 0.9:
-                    w[k] = 0.0
-                kept += w[k]
-            w /= kept
+        if step == _EM_STEPS:
+            _drop_fading(rows, w, g)
             _gradient(rows, share, w, p, g)
         n_active = 0
         for k in range(K):

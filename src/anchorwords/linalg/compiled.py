@@ -48,9 +48,9 @@ def compiled(result: Any, *arguments: Any) -> Callable[[Callable[..., Any]], Cal
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
-            return numba.njit(signature, cache=True, nogil=True)(function)
+            return numba.njit(signature, cache=True, nogil=True, error_model="numpy")(function)
         except Exception as error:
             logger.debug("kernel %s is not cached: %s", function.__name__, error)
-            return numba.njit(signature, nogil=True)(function)
+            return numba.njit(signature, nogil=True, error_model="numpy")(function)
 
     return decorate

@@ -41,8 +41,11 @@ from .parallel import for_each_block
 # Violations of the optimality conditions below this are rounding: entries are scaled to at most 2, and a sum of
 # K such terms carries an error of a few units in the last place.
 KKT_TOLERANCE = 1e-13
-# A vertex closer than this (squared, relative) to the affine hull of the face is taken to lie in it.
-_DEPENDENT = 1e-14
+# A vertex closer than this (squared, relative) to the affine hull of the face is taken to lie in it: the factor cannot
+# tell. What such a vertex could still gain is its distance, 3e-8 of its norm, times the residual.
+_DEPENDENT = 1e-15
+# A face this narrow (squared, relative) is solved with iterative refinement.
+_NARROW = 1e-6
 _BLOCK = 512
 
 
@@ -134,23 +137,19 @@ def _remove(G, L, face, w, size, position):  # type: ignore[no-untyped-def]
     return size
 
 
-@compiled(VOID, READ_VECTOR, MATRIX, INDICES, INT, VECTOR, VECTOR)
-def _face_optimum(b, L, face, size, z, u):  # type: ignore[no-untyped-def]
-    """Minimise over the affine hull of the face: G z + nu e = b, e'z = 1."""
-    for p in range(size):  # z = L^-1 b, u = L^-1 e
-        s = b[face[p]]
-        t = 1.0
-        for q in range(p):
-            s -= L[p, q] * z[q]
-            t -= L[p, q] * u[q]
-        z[p] = s / L[p, p]
-        u[p] = t / L[p, p]
+@compiled(FLOAT, MATRIX, INT, VECTOR, VECTOR, FLOAT)
+def _saddle_solve(L, size, z, u, total):  # type: ignore[no-untyped-def]
+    """Solve L L' x + nu e = z, e'x = total in place for u = L^-1 e; returns nu."""
     zu = 0.0
     uu = 0.0
     for p in range(size):
+        s = z[p]
+        for q in range(p):
+            s -= L[p, q] * z[q]
+        z[p] = s / L[p, p]
         zu += z[p] * u[p]
         uu += u[p] * u[p]
-    nu = (zu - 1.0) / uu
+    nu = (zu - total) / uu
     for p in range(size):
         z[p] -= nu * u[p]
     for p in range(size - 1, -1, -1):
@@ -158,6 +157,35 @@ def _face_optimum(b, L, face, size, z, u):  # type: ignore[no-untyped-def]
         for q in range(p + 1, size):
             s -= L[q, p] * z[q]
         z[p] = s / L[p, p]
+    return nu
+
+
+@compiled(VOID, READ_MATRIX, READ_VECTOR, MATRIX, INDICES, INT, VECTOR, VECTOR)
+def _face_optimum(G, b, L, face, size, z, u):  # type: ignore[no-untyped-def]
+    """Minimise over the affine hull of the face: G z + nu e = b, e'z = 1."""
+    narrow = False
+    for p in range(size):  # u = L^-1 e
+        narrow |= L[p, p] * L[p, p] < _NARROW * G[face[p], face[p]]
+        t = 1.0
+        for q in range(p):
+            t -= L[p, q] * u[q]
+        u[p] = t / L[p, p]
+        z[p] = b[face[p]]
+    nu = _saddle_solve(L, size, z, u, 1.0)
+    if not narrow:
+        return
+    r = np.empty(size)
+    for _ in range(3):  # the factor has lost digits: refine with the residual of the equations themselves
+        total = 1.0
+        for p in range(size):
+            s = b[face[p]] - nu
+            for q in range(size):
+                s -= G[face[p], face[q]] * z[q]
+            r[p] = s
+            total -= z[p]
+        nu += _saddle_solve(L, size, r, u, total)
+        for p in range(size):
+            z[p] += r[p]
 
 
 @compiled(INT, READ_MATRIX, READ_VECTOR, MATRIX, INDICES, FLAGS, FLAGS, VECTOR, VECTOR, VECTOR, FLOAT, INT)
@@ -204,7 +232,7 @@ def _solve_one(G, b, L, face, inside, barred, w, z, u, tol, max_steps):  # type:
         size += 1
         moved = False
         while True:
-            _face_optimum(b, L, face, size, z, u)
+            _face_optimum(G, b, L, face, size, z, u)
             step = 1.0
             leaving = -1
             for p in range(size):

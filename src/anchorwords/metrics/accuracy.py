@@ -49,7 +49,7 @@ def relative_approximation(model: Any, C: Any, *, raw: bool = False) -> float:
 
 
 def relative_recovery(model: Any, C: Any = None) -> float:
-    """mean_i |Cbar_i - Bt_i Cbar_S|_2 / |Cbar|_F in the rectified space; lower is better.
+    """mean_i |Cbar_i - Bt_i Cbar_S|_2 / |Cbar|_F in the rectified space, over words that occur; lower is better.
 
     Parameters
     ----------
@@ -67,4 +67,5 @@ def relative_recovery(model: Any, C: Any = None) -> float:
     else:
         raise InputError("this model holds no compression Y: give the rectified co-occurrence C it was read off.")
     residual = rows - record.word_topics @ rows[record.anchors]
-    return float(np.linalg.norm(residual, axis=1).mean() / np.linalg.norm(rows))
+    occurs = record.word_probs > 0.0
+    return float(np.linalg.norm(residual[occurs], axis=1).mean() / np.linalg.norm(rows))

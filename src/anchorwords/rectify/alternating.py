@@ -16,7 +16,12 @@ import numpy as np
 
 from .._memory import require_dense
 from .._typing import FloatArray
-from .._validation import check_iteration_options, check_n_components, check_square_symmetric
+from .._validation import (
+    check_iteration_options,
+    check_n_components,
+    check_square_symmetric,
+    require_square,
+)
 from ..linalg.fixed_point import Iteration, iterate
 from ..linalg.randomized import randomized_eigh
 from .result import Callback, Rectified, warn_unless_converged
@@ -60,7 +65,7 @@ def rectify_ap(
     """
     check_iteration_options(max_iter, tol)
     require_dense(
-        np.shape(C)[0],
+        require_square(C),
         4.0,
         "AP rectification",
         "use ENN (rectify_enn, rectifier='enn'), which never forms the matrix.",

@@ -31,9 +31,8 @@ from .correction import CorrectedOperator, Correction
 from .result import Callback, Rectified, warn_unless_converged
 from .start import starting_pairs
 
-# Plain steps before momentum sets in, and its ceiling.
+# Plain steps before momentum sets in.
 _BURN_IN = 50
-_MOMENTUM = 1.0
 # In the first steps Y moves most; two products instead of one keep its eigenspace accurate there.
 _CAREFUL_STEPS = 5
 # Residual of each eigenproblem in the paper's step-for-step mode.
@@ -139,7 +138,7 @@ class _Step:
         move = Y - state.Y
         # Momentum starts afresh when it points against the step (O'Donoghue and Candes 2015).
         momentum = 0 if float(np.sum((state.Z - Y) * move)) > 0.0 else state.momentum + 1
-        beta = min(momentum / (momentum + 3.0), _MOMENTUM)
+        beta = momentum / (momentum + 3.0)
         return _State(Y, Y + beta * move, momentum, basis), report
 
 

@@ -56,7 +56,9 @@ def resolve_rectifier(rectifier: Any) -> RectifierOptions | None:
 def rectifier_to_dict(rectifier: Any) -> Any:
     """A JSON-ready form of the estimator's parameter: the name, None, or a dict with its name and options."""
     if isinstance(rectifier, (ENN, PALM, AP)):
-        return {"name": type(rectifier).__name__.lower(), **asdict(rectifier)}
+        # NumPy's scalars, as a grid search makes them, are not JSON's.
+        options = {key: value.item() if hasattr(value, "item") else value for key, value in asdict(rectifier).items()}
+        return {"name": type(rectifier).__name__.lower(), **options}
     return rectifier
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import FloatArray
-from .._validation import check_iteration_options, check_n_components
+from .._validation import check_iteration_options, check_n_components, check_positive
 from ..exceptions import InputError
 from ..linalg.factored import factored_distance
 from ..linalg.fixed_point import Iteration, iterate
@@ -79,9 +79,8 @@ def rectify_palm(
         With ``Y >= 0``.
     """
     check_iteration_options(max_iter, tol)
-    if not s > 0:
-        raise InputError(f"s must be positive, but is {s!r}: it ties the two factors together.")
-    if not gamma > 1:
+    s = check_positive(s, "s")
+    if not check_positive(gamma, "gamma") > 1:
         raise InputError(f"gamma must exceed 1, but is {gamma!r}: step 1/(gamma L) must be shorter than 1/L.")
     operator = as_operator(C)
     K = check_n_components(n_components, operator.shape[0], "words")

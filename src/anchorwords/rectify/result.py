@@ -14,7 +14,7 @@ from ..linalg.fixed_point import FixedPoint, Iteration
 Callback: TypeAlias = Callable[[int, Iteration], None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rectified:
     """A rectified co-occurrence and how it came about.
 
@@ -45,6 +45,11 @@ class Rectified:
     history: tuple[Iteration, ...] = field(repr=False)
     eps: float = float("nan")
     min_entry: float = float("nan")
+
+    def __post_init__(self) -> None:
+        for array in (self.Y, self.C):
+            if array is not None:
+                array.setflags(write=False)
 
     @property
     def n_iter(self) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray, SymmetricOperator
-from .._validation import check_n_components, check_square_symmetric
+from .._validation import as_real_array, check_n_components, check_square_symmetric
 from ..exceptions import ConvergenceWarning, InputError
 from ..linalg.randomized import Eigenpairs, randomized_eigh
 
@@ -48,10 +48,16 @@ def starting_pairs(C: Any, n_components: int, random_state: Any) -> tuple[FloatA
 def _check_pair(pair: tuple[Any, ...], n_components: int) -> tuple[FloatArray, FloatArray]:
     if len(pair) != 2:
         raise InputError(f"an initial decomposition must be a pair (V, D), but has {len(pair)} parts.")
-    V, D = np.asarray(pair[0], dtype=np.float64), np.asarray(pair[1], dtype=np.float64)
+    V, D = (as_real_array(part, "an initial decomposition", "a pair (V, D) of arrays") for part in pair)
     if D.ndim == 2:
         D = np.diagonal(D)
-    if V.ndim != 2 or D.ndim != 1 or V.shape[1] != D.size or not (np.isfinite(V).all() and np.isfinite(D).all()):
+    if (
+        V.ndim != 2
+        or D.ndim != 1
+        or V.shape[1] != D.size
+        or V.shape[0] < V.shape[1]
+        or not (np.isfinite(V).all() and np.isfinite(D).all())
+    ):
         raise InputError(
             "an initial decomposition (V, D) must hold finite eigenvectors (N, K) and eigenvalues (K,), but has "
             f"shapes {V.shape} and {D.shape}."

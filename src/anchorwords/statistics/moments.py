@@ -70,6 +70,9 @@ def pair_moments(X: Any) -> PairMoments:
     if n_skipped:
         logger.info("skipped %d of %d documents with fewer than two tokens", n_skipped, kept.size)
         counts, lengths = counts[kept], lengths[kept]
+    largest = float(counts.data.max())
+    if largest > 2.0**53:
+        raise InputError(f"counts must be at most 2^53, where whole numbers are still exact, but one is {largest:g}.")
     pairs = lengths * (lengths - 1.0) * n_docs
     G = sp.csr_array(sp.diags_array(1.0 / np.sqrt(pairs)) @ counts)
     d = np.asarray(counts.T @ (1.0 / pairs))
@@ -111,14 +114,24 @@ def cooccurrence(X: Any, *, n_jobs: int | None = None) -> FloatArray:
     TooLargeError
         When N x N does not fit in memory; :class:`CooccurrenceOperator` then serves.
     """
-    n_words = np.shape(X)[1] if len(np.shape(X)) == 2 else 0
+    counts = check_counts(X)
+    refuse_dense(counts.shape[1])
+    return dense_cooccurrence(pair_moments(counts), n_jobs)
+
+
+def refuse_dense(n_words: int) -> None:
+    """Raise TooLargeError where C does not fit in memory."""
     require_dense(
         n_words,
         1.0,
         "cooccurrence",
         "use CooccurrenceOperator, which never forms the matrix, with rectifier 'enn'.",
     )
-    moments = pair_moments(X)
+
+
+def dense_cooccurrence(moments: PairMoments, n_jobs: int | None = None) -> FloatArray:
+    """C from the two pieces of Eq. 1."""
+    n_words = moments.G.shape[1]
     C = np.zeros((n_words, n_words))
     by_word, by_document = csr_parts(sp.csr_array(moments.G.T)), csr_parts(moments.G)
 
@@ -126,9 +139,18 @@ def cooccurrence(X: Any, *, n_jobs: int | None = None) -> FloatArray:
         accumulate_rows(*by_word, *by_document, start, C[start:stop])
 
     for_each_block(work, n_words, 64, n_jobs)
-    # A word that occurs at most once a document has the diagonal entry x - x up to rounding: no negative dust.
-    C[np.diag_indices(n_words)] = np.maximum(C.diagonal() - moments.d, 0.0)
+    C[np.diag_indices(n_words)] = diagonal_of(C.diagonal(), moments.d)
     return C
+
+
+def diagonal_of(squares: FloatArray, d: FloatArray) -> FloatArray:
+    """Diagonal of C from those of G'G and H-hat_diag, without rounding dust.
+
+    A word that occurs at most once a document has the entry x - x: exactly zero, not 1e-18 of either sign, which a
+    factorisation without rectification would take for a correlation.
+    """
+    difference = squares - d
+    return np.where(difference > 64.0 * np.finfo(np.float64).eps * squares, difference, 0.0)
 
 
 @compiled(VOID, *CSR, *CSR, INT, MATRIX)

@@ -13,7 +13,7 @@ from ..exceptions import InputError
 from ..linalg.compiled import CSR, INT, MATRIX, READ_VECTOR, VECTOR, VOID, compiled
 from ..linalg.parallel import for_each_block
 from ..linalg.sparse import csr_parts, csr_times_dense
-from .moments import accumulate_rows, pair_moments
+from .moments import accumulate_rows, dense_cooccurrence, diagonal_of, pair_moments, refuse_dense
 
 _ROWS = 2048
 
@@ -39,6 +39,7 @@ class CooccurrenceOperator:
 
     def __init__(self, X: Any, *, n_jobs: int | None = None) -> None:
         moments = pair_moments(X)
+        self._moments = moments
         self._G = moments.G
         self._Gt = sp.csr_array(moments.G.T)
         self._d = moments.d
@@ -69,7 +70,12 @@ class CooccurrenceOperator:
     def diagonal(self) -> FloatArray:
         """Diagonal of C."""
         squares = np.asarray(self._G.multiply(self._G).sum(axis=0)).ravel()
-        return np.maximum(squares - self._d, 0.0)
+        return diagonal_of(squares, self._d)
+
+    def to_matrix(self) -> FloatArray:
+        """C as a dense array; refuses sizes that do not fit in memory."""
+        refuse_dense(self.shape[0])
+        return dense_cooccurrence(self._moments, self._n_jobs)
 
     def row_norms(self) -> FloatArray:
         """Euclidean norm of each row of C, exact, in O(N) memory and sum_m nnz_m^2 operations."""
