@@ -5,11 +5,8 @@ python benchmarks/agreement.py [--data ../shared/data] [--output docs/tables/agr
 
 from __future__ import annotations
 
-import argparse
-import json
-from pathlib import Path
-
 import numpy as np
+from common import arguments, write_tables
 
 import anchorwords as aw
 from anchorwords.metrics.accuracy import relative_approximation
@@ -69,19 +66,14 @@ def markdown(rows: list[dict]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared" / "data")
-    parser.add_argument("--output", type=Path, help="write OUTPUT.md and OUTPUT.json")
+    parser = arguments(__doc__)
     options = parser.parse_args()
     rows = []
     for name, n_words, K in PROBLEMS:
         counts = aw.read_corpus(options.data / name).prune(n_words=n_words).counts
         rows.append({"corpus": name, "words": n_words, "K": K, **compare(counts, K)})
         print(markdown(rows[-1:]).split("\n")[2], flush=True)
-    if options.output:
-        options.output.parent.mkdir(parents=True, exist_ok=True)
-        options.output.with_suffix(".md").write_text(markdown(rows))
-        options.output.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")
+    write_tables(options.output, rows, markdown)
 
 
 if __name__ == "__main__":

@@ -8,11 +8,10 @@ topics at this tolerance and at a tenth of it. Writes a Markdown table and JSON.
 
 from __future__ import annotations
 
-import argparse
-import json
 import warnings
 from itertools import pairwise
-from pathlib import Path
+
+from common import arguments, write_tables
 
 import anchorwords as aw
 from anchorwords.exceptions import ConvergenceWarning
@@ -59,9 +58,7 @@ def markdown(rows: list[dict]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared" / "data")
-    parser.add_argument("--output", type=Path, help="write OUTPUT.md and OUTPUT.json")
+    parser = arguments(__doc__)
     parser.add_argument("--quick", action="store_true", help="one small problem")
     options = parser.parse_args()
     warnings.simplefilter("error", ConvergenceWarning)
@@ -79,10 +76,7 @@ def main() -> None:
             new = rows_for(corpus.counts, name, K)
             rows += new
             print(markdown(new).split("\n", 2)[2], end="", flush=True)
-    if options.output:
-        options.output.parent.mkdir(parents=True, exist_ok=True)
-        options.output.with_suffix(".md").write_text(markdown(rows))
-        options.output.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")
+    write_tables(options.output, rows, markdown)
 
 
 if __name__ == "__main__":

@@ -47,12 +47,22 @@ def test_simplex_least_squares(both, seed):
     rng = np.random.default_rng(seed)
     K, D = int(rng.integers(1, 12)), int(rng.integers(1, 8))
     P = rng.integers(-2, 3, size=(K, D)) + (0.1 * rng.standard_normal((K, D)) if seed % 2 else 0.0)
+    if seed == 5:  # nearly repeated points take the refining path
+        P = np.vstack([P, P[:2] + 1e-5])
     X = 2 * rng.standard_normal((15, D))
     a, b = both(lambda: simplex.simplex_least_squares(P @ P.T, X @ P.T, n_jobs=1))
     # Fused multiply-adds may differ in the last bit, and with repeated points pick another, equally good vertex.
     np.testing.assert_allclose(
         np.linalg.norm(X - a @ P, axis=1), np.linalg.norm(X - b @ P, axis=1), rtol=1e-9, atol=1e-9
     )
+
+
+def test_fold_in_keeps_the_only_topic_of_a_word(both):
+    B = np.array([[1.0, 0.3, 0.2], [0.0, 0.7, 0.0], [0.0, 0.0, 0.8]])
+    X = sp.csr_array([[1e6, 1.0, 0.0], [1e6, 0.0, 0.0]])
+    a, b = both(lambda: fold_in_module.fold_in(X, B, np.full(3, 1 / 3), n_jobs=1))
+    np.testing.assert_allclose(a.weights, b.weights, atol=1e-9)
+    assert a.weights[0, 1] > 0
 
 
 @pytest.mark.parametrize("seed", range(5))
