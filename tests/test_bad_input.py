@@ -32,7 +32,7 @@ BAD = {
     "all too short": (np.eye(5), "needs two tokens"),
     "one dimension": (np.ones(5), "1D array|two-dimensional|Expected 2D"),
     "three dimensions": (np.ones((2, 2, 2)), "dim 3|dimension"),
-    "text": (np.array([["a", "b"], ["c", "d"]]), "not a number|could not convert|numeric"),
+    "text": (np.array([["a", "b"], ["c", "d"]]), "not a number|holds text"),
     "complex array": (np.eye(3) * 1j, "complex|Complex"),
     "masked": (np.ma.masked_array(GOOD, GOOD == 1), "masked"),
     "too large to be exact": (with_entry(1e200), "2\\^53"),

@@ -67,6 +67,13 @@ def test_in_a_pipeline_after_count_vectorizer():
     assert np.argmax(weights[0]) != np.argmax(weights[2])
 
 
+def test_raw_text_gets_advice():
+    pandas = pytest.importorskip("pandas")
+    for X in (np.array([TEXTS]).T, pandas.DataFrame({"id": ["a", "b"], "word": [1, 2]})):
+        with pytest.raises(InputError, match=r"holds text.*CountVectorizer"):
+            aw.AnchorTopicModel(2).fit(X)
+
+
 def test_in_a_grid_search(sampled):
     search = GridSearchCV(aw.AnchorTopicModel(), {"n_components": [1, 3, 5]}, cv=3)
     search.fit(sampled.corpus.counts)

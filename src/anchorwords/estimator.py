@@ -169,7 +169,11 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self._compose(X).weights
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
-        """Log-likelihood of a token, natural logarithm, over the known words of the documents; higher is better."""
+        """Log-likelihood of a token, natural logarithm, over the known words of the documents; higher is better.
+
+        Documents are folded in on the very tokens they are scored on, so the score grows with the number of topics: it
+        compares models of the same ``n_components``, and does not choose it.
+        """
         check_is_fitted(self)
         result = self._compose(X)
         tokens = float(result.n_known.sum())
@@ -203,9 +207,17 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                     del self.feature_names_in_
                 return X.counts
             return _matched(X, self.model_)
-        checked = validate_data(
-            self, X, accept_sparse=True, dtype=np.float64, ensure_all_finite=False, reset=reset
-        )  # fmt: skip
+        try:
+            checked = validate_data(
+                self, X, accept_sparse=True, dtype=np.float64, ensure_all_finite=False, reset=reset
+            )  # fmt: skip
+        except ValueError as error:
+            if "could not convert string" not in str(error):
+                raise
+            raise InputError(
+                f"X must hold counts of words, but holds text ({error}): turn documents into counts first, for example "
+                "with scikit-learn's CountVectorizer."
+            ) from error
         return check_counts(checked)
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -71,6 +71,18 @@ def test_fit_a_matrix_with_options(files, tmp_path):
     assert model.model_.vocabulary[0].startswith("w")
 
 
+def test_names_with_spaces_stay_apart_and_any_terminal_will_do(files, tmp_path):
+    words = [f"café {i}" for i in range(120)]
+    aw.AnchorTopicModel(2).fit(aw.Corpus(aw.read_corpus(files).counts, words)).save(tmp_path / "model")
+    result = runner.invoke(app, ["topics", str(tmp_path / "model")], env={"COLUMNS": "200"})
+    assert result.output.count(" · ") >= 15
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "anchorwords", "topics", str(tmp_path / "model")]
+    done = subprocess.run(command, capture_output=True, env=environment, check=False)
+    assert done.returncode == 0
+    assert b"caf? " in done.stdout
+
+
 def test_unrectified_baseline(files, tmp_path):
     done = run("fit", files, "-o", tmp_path / "model", "-k", 3, "--rectifier", "none")
     assert done.returncode == 0, done.stderr

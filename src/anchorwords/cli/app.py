@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import warnings
 from typing import Annotated, Any
@@ -44,6 +45,9 @@ def _options(
 def run() -> None:
     """Run the command line; exit code 0, 1 (failed) or 2 (bad usage)."""
     warnings.showwarning = _show_warning
+    for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show a letter shows a question mark
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         app()
     except Exception as error:

@@ -56,17 +56,21 @@ def print_topics(rows: list[dict[str, Any]]) -> None:
 def topics_as_table(rows: list[dict[str, Any]]) -> Table:
     """Table of topics; characteristic words that are not prominent stand in the last column."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("topic", justify="right")
     table.add_column("share", justify="right")
     table.add_column("anchor", style="bold")
     table.add_column("prominent words", ratio=3)
     table.add_column("characteristic words not among them", ratio=2, style="dim")
     for row in rows:
         extra = [word for word in row["characteristic"] if word not in row["prominent"]]
+        # Songs and films have spaces in their names.
+        between = " · " if any(" " in word for word in row["prominent"] + extra) else " "
         table.add_row(
+            str(row["topic"]),
             f"{100 * row['prevalence']:.1f}%",
             _plain(row["anchor"]),
-            _plain(" ".join(row["prominent"])),
-            _plain(" ".join(extra)),
+            _plain(between.join(row["prominent"])),
+            _plain(between.join(extra)),
         )
     return table
 

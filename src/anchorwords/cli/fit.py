@@ -27,7 +27,10 @@ def fit(
     rectifier: Annotated[RectifierName, typer.Option(help="enn is LR-JSMF; ap, palm, none as in the paper.")] = (
         RectifierName.enn
     ),
-    n_words: Annotated[int | None, typer.Option(min=1, help="Keep this many words, best by tf-idf.")] = None,
+    n_words: Annotated[
+        int | None,
+        typer.Option(min=1, help="Keep this many words, best by tf-idf; words in over half of the documents go first."),
+    ] = None,
     min_df: Annotated[int, typer.Option(min=1, help="Leave out words in fewer documents.")] = 1,
     tol: Annotated[float | None, typer.Option(min=0.0, help="Tolerance of the rectification.")] = None,
     max_iter: Annotated[int | None, typer.Option(min=1, help="Limit on its steps.")] = None,
@@ -40,7 +43,7 @@ def fit(
 
     Documents with fewer than 5 tokens or 3 distinct words are left out, as in the paper.
 
-    Example: anchorwords fit docword.kos.txt.gz -o kos-model --topics 20 --n-words 5000
+    Example: anchorwords fit docword.kos.txt.gz -o kos-model --topics 20 --min-df 15
     """
     from dataclasses import replace
     from time import perf_counter
@@ -51,6 +54,7 @@ def fit(
     from .console import fit_progress
 
     require_writable_target(output)
+    replacing = (output / "model.json").exists()
     options = resolve_rectifier(None if rectifier is RectifierName.none else rectifier.value)
     if options is None and (tol is not None or max_iter is not None):
         raise typer.BadParameter("--tol and --max-iter belong to a rectifier, but --rectifier is none")
@@ -84,6 +88,7 @@ def fit(
     else:
         typer.echo(
             f"{topics} topics of {data.n_docs:,} documents ({summary['documents_left_out']:,} too short) and "
-            f"{data.n_words:,} words in {summary['seconds']:.1f} s, written to {output}; "
+            f"{data.n_words:,} words in {summary['seconds']:.1f} s, written to {output}"
+            f"{' in place of the model that was there' if replacing else ''}; "
             f"read them with: anchorwords topics {output}"
         )

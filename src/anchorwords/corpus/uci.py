@@ -71,7 +71,8 @@ def find_vocabulary(path: Path) -> Path:
             if candidate.exists():
                 return candidate
     raise CorpusFormatError(
-        f"no vocabulary was found for {path}: put vocab.NAME.txt beside docword.NAME.txt, or name the file with vocabulary."
+        f"no vocabulary was found for {path}: put vocab.NAME.txt beside docword.NAME.txt, or name the file "
+        "(vocabulary, --vocabulary)."
     )
 
 
@@ -119,9 +120,10 @@ def _header(path: Path, chunk: bytes) -> tuple[tuple[int, int, int], bytes]:
     try:
         n_docs, n_words, n_entries = (int(line) for line in lines[:3])
     except ValueError:
+        beginning = f"starts with {chunk[:40].decode('utf-8', 'replace')!r}" if chunk else "is empty"
         raise CorpusFormatError(
-            f"{path} must start with three lines, the numbers of documents, words and entries, but starts with "
-            f"{chunk[:40]!r}: is it a UCI bag-of-words file?"
+            f"{path} must start with three lines, the numbers of documents, words and entries, but "
+            f"{beginning}: is it a UCI bag-of-words file?"
         ) from None
     if n_docs < 1 or n_words < 1 or n_entries < 0:
         raise CorpusFormatError(

@@ -62,8 +62,8 @@ def warn_unless_converged(method: str, end: FixedPoint[Any], tol: float) -> None
     if not end.converged:
         warnings.warn(
             f"{method} rectification ended on max_iter={len(end.history)} with violation "
-            f"{end.history[-1].violation:.2g} above tol={tol:g}: raise max_iter for a converged answer, or tol if "
-            "this accuracy will do.",
+            f"{end.history[-1].violation:.2g} above tol={tol:g}: raise max_iter for a converged answer (in the "
+            f"estimator rectifier={method}(max_iter=...)), or tol if this accuracy will do.",
             ConvergenceWarning,
             stacklevel=3,
         )
