@@ -17,7 +17,7 @@ LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 # Page -> marker -> file whose content stands behind it.
 TABLES = {
-    "docs/algorithms.md": {"agreement": "docs/tables/agreement.md", "tolerance": "docs/tables/tolerance.md"},
+    "docs/algorithms.md": {name: f"docs/tables/{name}.md" for name in ("agreement", "momentum", "tolerance")},
 }
 
 
