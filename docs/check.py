@@ -54,6 +54,9 @@ def stale_tables(write: bool) -> list[str]:
         page = ROOT / name
         text = page.read_text(encoding="utf-8")
         for marker, source in markers.items():
+            if not (ROOT / source).is_file():
+                found.append(f"{name}: the table {source} is missing: run its benchmark")
+                continue
             table = (ROOT / source).read_text(encoding="utf-8").strip()
             wanted = f"<!-- {marker} -->\n{table}\n<!-- /{marker} -->"
             pattern = re.compile(rf"<!-- {marker} -->(?:.*?<!-- /{marker} -->)?", re.DOTALL)

@@ -136,6 +136,13 @@ def check_positive(value: Any, name: str) -> float:
     return float(value)
 
 
+def check_positive_integer(value: Any, name: str) -> int:
+    """Return value as an int, or raise InputError unless it is a positive whole number."""
+    if not isinstance(value, (int, np.integer)) or value < 1:
+        raise InputError(f"{name} must be a positive whole number, but is {value!r}.")
+    return int(value)
+
+
 def check_n_jobs(n_jobs: Any) -> int | None:
     """Return n_jobs as an int or None, or raise InputError."""
     if n_jobs is None:
@@ -147,8 +154,7 @@ def check_n_jobs(n_jobs: Any) -> int | None:
 
 def check_iteration_options(max_iter: Any, tol: Any) -> None:
     """Raise InputError unless max_iter is a positive whole number and tol a non-negative one."""
-    if not isinstance(max_iter, (int, np.integer)) or max_iter < 1:
-        raise InputError(f"max_iter must be a positive whole number, but is {max_iter!r}.")
+    check_positive_integer(max_iter, "max_iter")
     if not isinstance(tol, (int, float, np.number)) or not tol >= 0:
         raise InputError(f"tol must be a non-negative number, but is {tol!r}.")
 

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._typing import SparseLike
-from ._validation import check_counts, check_n_components
+from ._validation import check_n_components
 from .anchors.dense import anchor_words
 from .anchors.lowrank import low_rank_anchor_words
 from .anchors.select import check_anchors
@@ -26,6 +26,7 @@ from .rectify.options import AP, ENN, PALM, resolve_rectifier
 from .rectify.palm import rectify_palm
 from .rectify.result import Callback, Rectified
 from .rectify.start import starting_eigenpairs
+from .statistics.moments import carries_a_pair
 from .statistics.operator import CooccurrenceOperator
 
 logger = logging.getLogger("anchorwords.fit")
@@ -55,7 +56,7 @@ class Fit(NamedTuple):
 
 
 def fit_topics(
-    X: Any,
+    counts: SparseLike,
     n_components: int,
     *,
     rectifier: Any = "enn",
@@ -64,14 +65,13 @@ def fit_topics(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Fit:
-    """Learn topics from counts.
+    """Learn topics from counts as check_counts returns them.
 
     Words that never occur in a usable document take no part and are put back at the end. Parameters are those
     of :class:`anchorwords.AnchorTopicModel`; ``anchors`` are column indices here.
     """
     options = resolve_rectifier(rectifier)
     report = progress or _silent
-    counts = check_counts(X)
     begin = perf_counter()
     report("statistics", 0.0)
     counts, used = _drop_unused(counts)
@@ -132,14 +132,7 @@ def fit_topics(
 
 
 def _drop_unused(counts: SparseLike) -> tuple[SparseLike, Any]:
-    lengths = np.asarray(counts.sum(axis=1)).ravel()
-    usable = counts[lengths >= 2.0]
-    used = np.bincount(usable.indices, minlength=counts.shape[1]) > 0
-    if not used.any():
-        raise InputError(
-            f"a document needs two tokens to form a pair of words, but none has them (X has {counts.shape[0]} documents "
-            f"and n_features = {counts.shape[1]}): check that rows are documents and columns are words."
-        )
+    used = np.bincount(counts[carries_a_pair(counts)].indices, minlength=counts.shape[1]) > 0
     return (counts if used.all() else sp.csr_array(counts[:, np.flatnonzero(used)])), used
 
 

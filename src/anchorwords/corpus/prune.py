@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import FloatArray, IntArray, SparseLike
+from .._validation import check_positive_integer
 from ..exceptions import InputError
 
 
@@ -32,8 +33,8 @@ class Kept(NamedTuple):
 
 def curate(counts: SparseLike, vocabulary: Sequence[str], rule: Curation) -> Kept:
     """Apply the rule: words first, by frequencies of the whole corpus, then documents, then emptied words."""
-    if rule.n_words is not None and (not isinstance(rule.n_words, numbers.Integral) or rule.n_words < 1):
-        raise InputError(f"n_words must be a positive whole number, but is {rule.n_words!r}.")
+    if rule.n_words is not None:
+        check_positive_integer(rule.n_words, "n_words")
     for name, least in (("min_tokens", rule.min_tokens), ("min_types", rule.min_types)):
         if not isinstance(least, numbers.Real) or least < 0:
             raise InputError(f"{name} must be a non-negative number, but is {least!r}.")

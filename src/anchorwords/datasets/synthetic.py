@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._typing import FloatArray, IntArray
-from .._validation import check_n_components, check_positive
+from .._validation import check_n_components, check_positive, check_positive_integer
 from ..corpus.corpus import Corpus
 from ..exceptions import InputError
 
@@ -97,8 +97,7 @@ def make_topics(
         raise InputError(f"{K} topics with {n_anchors} anchors each need more than {n_words} words.")
     if not 0.0 <= correlation <= 0.5:
         raise InputError(f"correlation must lie between 0 and 0.5, but is {correlation!r}.")
-    if not isinstance(n_docs, (int, np.integer)) or n_docs < 1:
-        raise InputError(f"n_docs must be a positive whole number, but is {n_docs!r}.")
+    check_positive_integer(n_docs, "n_docs")
     check_positive(concentration, "concentration")
     lengths = np.asarray(doc_length, dtype=np.int64)
     if lengths.shape not in ((), (n_docs,)) or lengths.min() < 0:

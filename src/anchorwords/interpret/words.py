@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._typing import FloatArray
-from .._validation import check_vocabulary
+from .._validation import check_positive_integer, check_vocabulary
 from ..exceptions import InputError
 from ..model import TopicModel, as_topic_model
 
@@ -114,7 +114,6 @@ def _words(model: TopicModel, vocabulary: Sequence[str] | None) -> Sequence[str]
 
 def _top(scores: FloatArray, n: int, words: Sequence[str]) -> list[str]:
     """Words of positive score, largest first, ties in order of index."""
-    if not isinstance(n, (int, np.integer)) or n < 1:
-        raise InputError(f"n must be a positive whole number of words, but is {n!r}.")
+    check_positive_integer(n, "n")
     order = np.argsort(-scores, kind="stable")[:n]
     return [words[i] for i in order if scores[i] > 0.0]

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from ..linalg.factored import factored_norm
 from ..linalg.parallel import for_each_block
 
 # Entries of Y Y' alive at a time: 2 MiB of float64, which stays in the cache while it is clipped and summed.
@@ -141,24 +142,28 @@ class CorrectedOperator:
         self.correction = Correction(Y, n_rows, keep=keep, n_jobs=n_jobs)
         self._omega = omega
         self._swept: Swept | None = None
+        column_sums = Y.sum(axis=0)
+        self._sum = float(column_sums @ column_sums)  # e'YY'e
         self.shape = (Y.shape[0], Y.shape[0])
 
     def __matmul__(self, V: FloatArray) -> FloatArray:
         swept = self.correction.sweep(V)
         self._swept = swept
-        column_sums = self._Y.sum(axis=0)
-        self.r = (1.0 - float(column_sums @ column_sums) - self._omega * swept.total) / self.shape[0] ** 2
-        return self._Y @ (self._Y.T @ V) + self._omega * swept.product + self.r * V.sum(axis=0)
+        r = self._normalisation(self._omega * swept.total)
+        return self._Y @ (self._Y.T @ V) + self._omega * swept.product + r * V.sum(axis=0)
+
+    def _normalisation(self, corrected: float) -> float:
+        """r, what each entry needs for Y Y' and a correction of this sum to sum to one."""
+        return (1.0 - self._sum - corrected) / self.shape[0] ** 2
 
     def violation(self) -> float:
         """|E + r ee'|_F / |Y Y'|_F of the last product's sweep: what the correction would still change."""
         if self._swept is None:
             raise RuntimeError("violation is known after a product")
         swept, N = self._swept, self.shape[0]
-        column_sums = self._Y.sum(axis=0)
-        r = (1.0 - float(column_sums @ column_sums) - swept.total) / N**2
+        r = self._normalisation(swept.total)
         squared = swept.squares + 2.0 * r * swept.total + (r * N) ** 2
-        return float(np.sqrt(max(squared, 0.0)) / np.linalg.norm(self._Y.T @ self._Y))
+        return float(np.sqrt(max(squared, 0.0)) / factored_norm(self._Y))
 
 
 def _tiles(n_checked: int, N: int, width: int) -> list[tuple[int, int]]:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import FloatArray
-from .._validation import check_iteration_options
+from .._validation import check_iteration_options, check_positive_integer
 from ..exceptions import InputError
 from ..linalg.factored import factored_distance
 from ..linalg.fixed_point import FixedPoint, Iteration, iterate
@@ -89,9 +89,7 @@ def rectify_enn(
         raise InputError(f"relaxation must be 'momentum' or a number between 0 and 2, but is {relaxation!r}.")
     V, D = starting_pairs(C, n_components, random_state)
     N, K = V.shape
-    if n_rows is not None and (not isinstance(n_rows, (int, np.integer)) or n_rows < 1):
-        raise InputError(f"n_rows must be a positive whole number, but is {n_rows!r}.")
-    checked = min(N, 10 * K + 1000 if n_rows is None else int(n_rows))
+    checked = min(N, 10 * K + 1000 if n_rows is None else check_positive_integer(n_rows, "n_rows"))
     Y0 = V * np.sqrt(np.maximum(D, 0.0))
     if not Y0.any():
         raise InputError("C has no positive eigenvalue, so nothing is left after the projection to PSD_K.")
@@ -152,12 +150,10 @@ def compress(operator: CorrectedOperator, Z: FloatArray, products: int = 1) -> F
     result aligned with Z. Returns None where a dimension was lost, for the caller to solve the eigenproblem afresh.
     """
     V = _inverse_root_product(Z, Z.T @ Z)
-    for _ in range(products - 1):
-        if V is None:
-            return None
-        V = np.linalg.qr(operator @ V)[0]
     if V is None:
         return None
+    for _ in range(products - 1):
+        V = np.linalg.qr(operator @ V)[0]
     W = operator @ V
     return _inverse_root_product(W, V.T @ W)
 

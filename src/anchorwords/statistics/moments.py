@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._memory import require_dense
-from .._typing import FloatArray, SparseLike
+from .._typing import BoolArray, FloatArray, SparseLike
 from .._validation import check_counts, has_fractions
 from ..exceptions import FractionalCountsWarning, InputError
 from ..linalg.compiled import CSR, INT, MATRIX, VOID, compiled
@@ -51,28 +51,22 @@ class PairMoments:
     n_skipped: int
 
 
-def pair_moments(X: Any) -> PairMoments:
-    """Scale counts as Eq. 1 asks.
+def pair_moments(counts: SparseLike) -> PairMoments:
+    """Scale counts, as check_counts returns them, in the way Eq. 1 asks.
 
     Fractional counts are accepted with a warning: diagonal entries of C that come out negative are clipped at
     zero and C is renormalised to sum to one.
     """
-    counts = check_counts(X)
-    lengths = np.asarray(counts.sum(axis=1)).ravel()
-    kept = lengths >= 2.0
+    kept = carries_a_pair(counts)
     n_docs = int(kept.sum())
     n_skipped = int(kept.size - n_docs)
-    if n_docs == 0:
-        raise InputError(
-            f"a document needs two tokens to form a pair of words, but none of the {kept.size} has them: "
-            "check that rows are documents and columns are words."
-        )
     if n_skipped:
         logger.info("skipped %d of %d documents with fewer than two tokens", n_skipped, kept.size)
-        counts, lengths = counts[kept], lengths[kept]
+        counts = counts[kept]
     largest = float(counts.data.max())
     if largest > 2.0**53:
         raise InputError(f"counts must be at most 2^53, where whole numbers are still exact, but one is {largest:g}.")
+    lengths = _lengths(counts)
     pairs = lengths * (lengths - 1.0) * n_docs
     G = sp.csr_array(sp.diags_array(1.0 / np.sqrt(pairs)) @ counts)
     d = np.asarray(counts.T @ (1.0 / pairs))
@@ -85,6 +79,21 @@ def pair_moments(X: Any) -> PairMoments:
         )
         G, d = _clip_diagonal(G, d)
     return PairMoments(G, d, n_docs, n_skipped)
+
+
+def carries_a_pair(counts: SparseLike) -> BoolArray:
+    """Which documents have the two tokens that a pair of words needs; InputError where none has."""
+    kept = _lengths(counts) >= 2.0
+    if not kept.any():
+        raise InputError(
+            f"a document needs two tokens to form a pair of words, but none has them (X has {counts.shape[0]} documents "
+            f"and n_features = {counts.shape[1]}): check that rows are documents and columns are words."
+        )
+    return kept
+
+
+def _lengths(counts: SparseLike) -> FloatArray:
+    return np.asarray(counts.sum(axis=1)).ravel()
 
 
 def _clip_diagonal(G: SparseLike, d: FloatArray) -> tuple[SparseLike, FloatArray]:

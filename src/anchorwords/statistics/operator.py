@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._typing import FloatArray, IntArray, SparseLike
+from .._validation import check_counts
 from ..exceptions import InputError
 from ..linalg.compiled import CSR, INT, MATRIX, READ_VECTOR, VECTOR, VOID, compiled
 from ..linalg.parallel import for_each_block
@@ -38,7 +39,7 @@ class CooccurrenceOperator:
     """
 
     def __init__(self, X: Any, *, n_jobs: int | None = None) -> None:
-        moments = pair_moments(X)
+        moments = pair_moments(check_counts(X))
         self._moments = moments
         self._G = moments.G
         self._Gt = sp.csr_array(moments.G.T)
