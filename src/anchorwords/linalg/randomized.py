@@ -3,31 +3,46 @@
 Notation
 --------
 C : (N, N)     symmetric, possibly indefinite; only ``C @ V`` is used
-Omega : (N, l) Gaussian probe, l = K + oversampling
-Z : (N, m)     orthonormal basis, Z'CZ its Rayleigh quotient
+Omega : (N, l) Gaussian probe
+Z : (N, m)     orthonormal basis of a block Krylov space, T = Z'CZ its Rayleigh quotient
+Q : (N, b)     the block of Z that was multiplied last, or comes next: C Z = Z T + Q_next B [0 .. I]
 U, theta       Ritz vectors and values, the K *algebraically* largest kept
 
 Two routes. :func:`one_pass_eigh` touches C once (Halko, Martinsson and Tropp 2011, section 5.5) for streams that
-cannot be read again. :func:`randomized_eigh` goes on with further passes: a block Krylov iteration with
-Rayleigh-Ritz on everything kept, restarted when the basis is full, until the residuals of the wanted pairs
-say that they have converged. A large negative eigenvalue needs no shift: it takes one dimension of
-the basis and is never among the algebraically largest.
+cannot be read again. :func:`randomized_eigh` goes on with further passes: a block Lanczos iteration, orthogonalised in
+full and restarted with its Ritz vectors when the basis is full (thick restart), until the residuals of the
+wanted pairs say that they have converged. Blocks are narrower than K: for the same work the Krylov space
+gets deeper, which is worth more than width. What width is for, eigenvalues repeated more often than a block
+has columns, is looked for at the end with a fresh random block. A large negative eigenvalue needs no
+shift: it takes one dimension of the basis and is never among the algebraically largest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
 
+from .._namespace import array_namespace, like, to_numpy
 from .._typing import FloatArray, SymmetricOperator
+from .tall import gram, times
 
 # Below this size the whole matrix is formed and decomposed: cheaper than being clever.
 _SMALL = 200
-# Blocks of products kept before a restart.
-_DEPTH = 4
+# Products of the fresh block that looks for repeated eigenvalues.
+_FRESH_PASSES = 2
+# The fresh block joins when the residuals are within this factor of their goal: the two searches end together.
+_NEARLY = 100.0
+# Passes between two looks at the Ritz values: a decomposition of T costs as much as a pass or more.
+_PASSES_A_LOOK = 3
+# A direction of the next block shorter than this share of the largest eigenvalue is rounding; one shorter than that,
+# in need of another orthogonalisation.
+_ROUNDING = 1e-13
+_SHORT = 1e-6
+# A Gram matrix is trusted for an orthonormal basis where its eigenvalues lie within this ratio.
+_CONDITION = 1e-10
 
 
 class Eigenpairs(NamedTuple):
@@ -44,45 +59,50 @@ class Eigenpairs(NamedTuple):
     converged : bool
     basis : (N, l) array
         The wanted vectors and the runners-up: a warm start for a nearby operator.
+
+    ``vectors`` and ``basis`` are in the namespace of the operator; what is of size K is NumPy's.
     """
 
     values: FloatArray
-    vectors: FloatArray
+    vectors: Any
     residuals: FloatArray
     n_passes: int
     converged: bool
-    basis: FloatArray
+    basis: Any
 
 
 def randomized_eigh(
-    C: SymmetricOperator | FloatArray,
+    C: SymmetricOperator | Any,
     k: int,
     *,
-    n_oversamples: int | None = None,
-    tol: float = 1e-7,
-    max_passes: int = 200,
-    start: FloatArray | None = None,
+    block: int | None = None,
+    tol: float = 1e-6,
+    max_passes: int = 400,
+    start: Any = None,
     random_state: np.random.Generator | int | None = None,
+    n_jobs: int | None = None,
     callback: Callable[[int, float], None] | None = None,
 ) -> Eigenpairs:
-    """Find the K algebraically largest eigenpairs by block Krylov iteration with Rayleigh-Ritz.
+    """Find the K algebraically largest eigenpairs by block Lanczos iteration with Rayleigh-Ritz.
 
     Parameters
     ----------
     C : operator or (N, N) array
-        Symmetric; ``C @ V`` must accept a block of columns.
+        Symmetric; ``C @ V`` must accept a block of columns. An array may be of any array namespace.
     k : int
         How many pairs.
-    n_oversamples : int, optional
-        Extra columns in the block; ``max(8, k // 4)`` by default.
+    block : int, optional
+        Columns multiplied at a time; 8 by default, 16 from K = 96 on.
     tol : float
         Converged when every wanted residual is at most ``tol * max(theta_k, theta_1 / 10^4)``.
     max_passes : int
         Limit on the products with C.
     start : (N, any) array, optional
-        Columns near the wanted space; completed by Gaussian columns.
+        Columns near the wanted space, all multiplied in the first pass. Its namespace is that of the results.
     random_state : Generator, int or None
         Source of the Gaussian columns.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
     callback : callable, optional
         Called after each pass with the passes made and the largest residual relative to its goal.
 
@@ -92,35 +112,105 @@ def randomized_eigh(
     """
     N = C.shape[0]
     rng = np.random.default_rng(random_state)
-    extra = max(8, k // 4) if n_oversamples is None else n_oversamples
-    block = min(N, k + extra)
-    if max(_SMALL, 2 * block) >= N:
+    width = min(N, (8 if k < 96 else 16) if block is None else block)
+    extra = max(8, k // 4)
+    if max(_SMALL, 2 * (k + extra)) >= N:
         if callback is not None:
             callback(1, 0.0)
-        return _dense_eigh(C, k, block)
-    Z = _starting_block(N, block, start, rng)
-    CZ = C @ Z
-    passes = 1
+        return _dense_eigh(C, k, min(N, k + extra), start)
+    xp = array_namespace(C, start)
+    first_block = like(rng.standard_normal((N, width)), C) if start is None else start[:, : k + extra]
+    Q = xp.linalg.qr(first_block)[0]
+    first = Q.shape[1]
+    size = min(N, max(4 * k, k + extra + 2 * first) + 4 * width)
+    basis = xp.zeros((N, size), dtype=Q.dtype, device=Q.device)
+    T = np.zeros((size, size))
+    m = passes = 0
+    scale = 0.0  # the largest entry of T on the way: of the order of the largest eigenvalue
+    fresh = None if start is None else _FRESH_PASSES  # passes since the fresh block joined; a start is wide enough
     while True:
-        theta, S = _descending_eigh(Z.T @ CZ)
-        U, CU = Z @ S[:, :block], CZ @ S[:, :block]
-        R = CU - U * theta[:block]
-        residuals = np.linalg.norm(R, axis=0)
-        goal = tol * max(theta[k - 1], 1e-4 * abs(theta[0]), np.finfo(np.float64).tiny)
-        worst = float(residuals[:k].max())
-        if callback is not None:
-            callback(passes, worst / goal if goal > 0 else np.inf)
-        if worst <= goal or passes >= max_passes:
-            values, vectors = theta[:k].copy(), _fix_signs(U[:, :k])
-            return Eigenpairs(values, vectors, residuals[:k], passes, worst <= goal, U)
-        if Z.shape[1] + block > min(_DEPTH * block, N):
-            Z, CZ = U, CU
-        # The residuals of all pairs not yet exact span the next Krylov block.
-        V = _new_directions(Z, R[:, residuals > 0.1 * goal])
-        if V.shape[1] == 0:  # the basis is invariant to rounding: nothing can improve
-            return Eigenpairs(theta[:k].copy(), _fix_signs(U[:, :k]), residuals[:k], passes, True, U)
-        Z, CZ = np.hstack([Z, V]), np.hstack([CZ, C @ V])
+        W = C @ Q
         passes += 1
+        b = Q.shape[1]
+        basis[:, m : m + b] = Q
+        Z = basis[:, : m + b]
+        column = gram(Z, W, n_jobs)
+        W = W - times(Z, column, n_jobs)
+        T[: m + b, m : m + b] = to_numpy(column)
+        T[m : m + b, :m] = T[:m, m : m + b].T
+        m += b
+        Q, B = _next_block(Z, W, scale := max(scale, float(np.abs(T[m - b : m, m - b : m]).max())), n_jobs)
+        fresh = fresh + 1 if fresh is not None else None
+        full = m + Q.shape[1] + width > size
+        if not (full or Q.shape[1] == 0 or passes % _PASSES_A_LOOK == 0 or passes >= max_passes or start is not None):
+            continue
+        theta, S = _descending_eigh(T[:m, :m])
+        residuals = np.linalg.norm(B @ S[m - b :], axis=0)
+        goal = tol * max(theta[min(k, m) - 1], 1e-4 * abs(theta[0]), np.finfo(np.float64).tiny)
+        worst = float(residuals[:k].max()) if m >= k else np.inf
+        if callback is not None:
+            callback(passes, worst / goal)
+        searched = m == N or (fresh is not None and fresh >= _FRESH_PASSES)
+        if (worst <= goal and searched) or (passes >= max_passes and m >= k):
+            U = times(Z, like(np.ascontiguousarray(S[:, : min(m, k + extra)]), Q), n_jobs)
+            return Eigenpairs(theta[:k].copy(), _fix_signs(U[:, :k]), residuals[:k], passes, worst <= goal, U)
+        if full:
+            # Thick restart: the Ritz vectors wanted, and the runners-up.
+            keep = min(m, k + extra)
+            basis[:, :keep] = times(Z, like(np.ascontiguousarray(S[:, :keep]), Q), n_jobs)
+            T[:keep, :keep] = np.diag(theta[:keep])
+            m = keep
+        search = fresh is None and worst <= _NEARLY * goal
+        if search or Q.shape[1] == 0:
+            fresh = 0 if search else fresh
+            spanned = xp.concat([basis[:, :m], Q], axis=1)
+            probe = like(rng.standard_normal((N, min(width, N - spanned.shape[1]))), basis)
+            Q = xp.concat([Q, _orthonormal(spanned, probe, n_jobs)], axis=1)
+
+
+def _next_block(Z: Any, W: Any, scale: float, n_jobs: int | None) -> tuple[Any, FloatArray]:
+    """Orthonormal Q and small B with Q B = W outside the span of Z, without what is lost to rounding."""
+    W = W - times(Z, gram(Z, W, n_jobs), n_jobs)  # twice is enough (Kahan)
+    Q, B = _thin_qr(W, n_jobs)
+    left, sigma, right = np.linalg.svd(B)
+    kept = sigma > _ROUNDING * scale
+    if not kept.all():
+        Q = times(Q, like(np.ascontiguousarray(left[:, kept]), W), n_jobs)
+        B = sigma[kept, None] * right[kept]
+    # A short direction carries the rounding errors of W, enlarged: clean it once more.
+    if (sigma[kept] < _SHORT * scale).any():
+        clean = _orthonormal(Z, Q, n_jobs)
+        B = to_numpy(gram(clean, Q, n_jobs)) @ B
+        Q = clean
+    return Q, B
+
+
+def _thin_qr(W: Any, n_jobs: int | None) -> tuple[Any, FloatArray]:
+    """Q with orthonormal columns and small B with Q B = W.
+
+    By Gram matrices where W is well conditioned, twice, so that Q is orthonormal to rounding: matrix products only,
+    where Householder's way goes column by column.
+    """
+    B = np.eye(W.shape[1])
+    Q = W
+    for _ in range(2):
+        values, vectors = np.linalg.eigh(to_numpy(gram(Q, Q, n_jobs)))
+        if not values[0] > _CONDITION * values[-1]:
+            Q, upper = array_namespace(W).linalg.qr(W)
+            return Q, to_numpy(upper)
+        Q = times(Q, like(vectors / np.sqrt(values), W), n_jobs)
+        B = (np.sqrt(values)[:, None] * vectors.T) @ B
+    return Q, B
+
+
+def _orthonormal(Z: Any, Q: Any, n_jobs: int | None) -> Any:
+    """Columns of Q, made orthogonal to those of Z and to each other."""
+    if Q.shape[1] == 0:
+        return Q
+    xp = array_namespace(Q)
+    for _ in range(2):
+        Q = xp.linalg.qr(Q - times(Z, gram(Z, Q, n_jobs), n_jobs))[0]
+    return Q
 
 
 def one_pass_eigh(
@@ -173,17 +263,11 @@ def eigh_from_probe(Omega: FloatArray, product: FloatArray, k: int) -> Eigenpair
     return Eigenpairs(theta[:k].copy(), vectors[:, :k], unknown, 1, False, vectors)
 
 
-def _starting_block(N: int, block: int, start: FloatArray | None, rng: np.random.Generator) -> FloatArray:
-    gaussian = rng.standard_normal((N, block))
-    if start is not None:
-        given = min(start.shape[1], block)
-        gaussian[:, :given] = start[:, :given]
-    return np.linalg.qr(gaussian)[0]
-
-
-def _dense_eigh(C: SymmetricOperator | FloatArray, k: int, block: int) -> Eigenpairs:
-    theta, U = _descending_eigh(C @ np.eye(C.shape[0]))
-    return Eigenpairs(theta[:k].copy(), _fix_signs(U[:, :k]), np.zeros(k), 1, True, U[:, :block])
+def _dense_eigh(C: SymmetricOperator | Any, k: int, width: int, start: Any) -> Eigenpairs:
+    model = start if start is not None else C
+    theta, U = _descending_eigh(to_numpy(C @ like(np.eye(C.shape[0]), model)))
+    U = like(np.ascontiguousarray(U[:, :width]), model)
+    return Eigenpairs(theta[:k].copy(), _fix_signs(U[:, :k]), np.zeros(k), 1, True, U)
 
 
 def _descending_eigh(T: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -191,18 +275,8 @@ def _descending_eigh(T: FloatArray) -> tuple[FloatArray, FloatArray]:
     return values[::-1], vectors[:, ::-1]
 
 
-def _new_directions(Z: FloatArray, R: FloatArray) -> FloatArray:
-    """Orthonormal columns that span R outside the span of Z; those lost to rounding are dropped."""
-    V = R / np.maximum(np.linalg.norm(R, axis=0), np.finfo(np.float64).tiny)
-    for _ in range(2):  # twice is enough (Kahan)
-        V = V - Z @ (Z.T @ V)
-        V, upper = np.linalg.qr(V)
-        V = V[:, np.abs(np.diagonal(upper)) > 1e-10]
-    return V
-
-
-def _fix_signs(U: FloatArray) -> FloatArray:
+def _fix_signs(U: Any) -> Any:
     """Make the entry of largest magnitude of each column positive."""
-    pivots = np.argmax(np.abs(U), axis=0)
-    signs = np.sign(U[pivots, np.arange(U.shape[1])])
-    return U * np.where(signs == 0.0, 1.0, signs)
+    xp = array_namespace(U)
+    lowest, highest = xp.min(U, axis=0), xp.max(U, axis=0)
+    return xp.where(highest >= -lowest, U, -U)

@@ -1,125 +1,329 @@
-"""The sparse correction E of ENN, swept over in tiles.
+"""The sparse correction E of ENN, and what a step needs of it.
 
 Notation
 --------
-Y : (N, K)   compression
-I            rows checked, |I| of largest norm
+Y : (N, K)   compression, its rows sorted so that the checked words come first
+I            the first n rows
 E : (N, N)   max(-Y Y', 0) on rows I and columns I, zero elsewhere
+Omega        where E is positive; D_Omega keeps these entries of a matrix and clears the rest
+
+Two ways to have it. :class:`TiledCorrection` goes over tiles of Y_I Y' with matrix products only: the reference, and
+what runs on any array namespace. :class:`SparseCorrection` finds Omega, a few per cent of the entries, in one
+sweep in single precision and keeps it: every product after that costs as little as Omega is sparse. The sweep is
+exact all the same: single precision only rules out entries that are positive by more than its rounding error, and
+the rest are computed in double precision.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from .._namespace import array_namespace, is_numpy
 from .._typing import FloatArray, IntArray
+from ..linalg.compiled import (
+    CSR,
+    FLOAT,
+    INDICES,
+    INT,
+    MATRIX,
+    READ_MATRIX,
+    READ_SINGLE_MATRIX,
+    READ_SINGLE_VECTOR,
+    SHORT_INDICES,
+    SINGLE_VECTOR,
+    VECTOR,
+    VOID,
+    compiled,
+)
 from ..linalg.factored import factored_norm
 from ..linalg.parallel import for_each_block
+from ..linalg.tall import row_blocks, times
 
-# Entries of Y Y' alive at a time: 2 MiB of float64, which stays in the cache while it is clipped and summed.
+# Entries of Y Y' alive at a time, a tile: 2 MiB of float64, which stays in the cache while it is clipped and summed.
 _TILE_ENTRIES = 1 << 18
-# Where one E is multiplied many times, its tiles are kept if they fit in this many entries: 256 MiB.
-_KEPT_ENTRIES = 1 << 25
-# Tiles are shared out to this many accumulators, whatever the number of threads: the same sums, bit for bit.
+# Rows of the sparse form are dealt out to at most this many accumulators, whatever the number of threads.
 _GROUPS = 8
+# The sparse form is given up where Omega has more entries than this many times Y, or than this: 192 MiB.
+_DENSE = 4
+_DENSE_ENTRIES = 1 << 24
 
 
-class Swept(NamedTuple):
-    """What one sweep over the checked rows found.
+class CheckedFirst(NamedTuple):
+    """An order of the words in which the checked ones come first.
 
     Attributes
     ----------
-    product : (N, l) array
-        E V.
-    total : float
-        Sum of the entries of E.
-    squares : float
-        Squared Frobenius norm of E.
-    min_entry : float
-        Most negative entry of Y Y' on the checked rows, 0 where there is none.
+    order : (N,) int array
+        By falling norm of the rows of Y; ties keep their order.
+    n_checked : int
+    eps : float
+        Largest squared norm among the rows left unchecked: no entry there is below minus this (Cauchy-Schwarz).
     """
 
-    product: FloatArray
-    total: float
-    squares: float
-    min_entry: float
+    order: Any
+    n_checked: int
+    eps: float
 
 
-class Correction:
-    """E for one Y.
+def checked_first(Y: Any, n_rows: int) -> CheckedFirst:
+    """Choose I, the rows of largest norm."""
+    xp = array_namespace(Y)
+    squares = xp.sum(Y * Y, axis=1)
+    order = xp.argsort(-squares, stable=True)
+    n = min(n_rows, Y.shape[0])
+    return CheckedFirst(order, n, float(squares[int(order[n])]) if n < Y.shape[0] else 0.0)
+
+
+class TiledCorrection:
+    """E for one Y, by matrix products over tiles of Y_I Y'; nothing larger than a tile is kept.
 
     Parameters
     ----------
     Y : (N, K) array
-    n_rows : int
+        Checked rows first.
+    n_checked : int
         |I|.
-    keep : bool
-        Whether to keep E for further sweeps, where it fits.
-    n_jobs : int or None
-        Threads over tiles; hold the linear algebra library to one thread around a sweep.
     """
 
-    def __init__(self, Y: FloatArray, n_rows: int, *, keep: bool = False, n_jobs: int | None = None) -> None:
-        N = Y.shape[0]
-        squares = np.einsum("ij,ij->i", Y, Y)
-        if n_rows < N:
-            inside = np.zeros(N, dtype=bool)
-            inside[np.argpartition(-squares, n_rows - 1)[:n_rows]] = True
-            self.eps = float(squares[~inside].max())
-        else:
-            inside = np.ones(N, dtype=bool)
-            self.eps = 0.0
-        # Checked words first: a tile then lies wholly inside I, where E is its own mirror, or wholly outside.
-        self.order: IntArray = np.concatenate([np.flatnonzero(inside), np.flatnonzero(~inside)])
-        self.n_checked = int(inside.sum())
-        self._Y = np.ascontiguousarray(Y[self.order])
-        self._kept: dict[int, FloatArray] | None = {} if keep and self.n_checked * N <= _KEPT_ENTRIES else None
-        self._n_jobs = n_jobs
+    def __init__(self, Y: Any, n_checked: int) -> None:
+        self._Y = Y
+        self._n = n_checked
+        self._xp = array_namespace(Y)
+        self._sums: tuple[float, float, float] | None = None
 
     @property
-    def rows(self) -> IntArray:
-        """I."""
-        return self.order[: self.n_checked]
+    def total(self) -> float:
+        """Sum of the entries of E."""
+        return self._measured()[0]
 
-    def sweep(self, V: FloatArray) -> Swept:
-        """E V and the sums of E, from one pass over the tiles of Y_I Y'."""
-        N, n = self._Y.shape[0], self.n_checked
-        V = np.ascontiguousarray(V[self.order])
-        V_I = V[:n]
-        product = np.zeros_like(V)
-        tiles = _tiles(n, N, max(1, _TILE_ENTRIES // n))
-        groups = [tiles[g::_GROUPS] for g in range(min(_GROUPS, len(tiles)))]
-        shares = np.zeros((len(groups), n, V.shape[1]))
-        sums = np.zeros((len(groups), 3))
+    @property
+    def squares(self) -> float:
+        """Squared Frobenius norm of E."""
+        return self._measured()[1]
 
-        def work(first: int, last: int) -> None:
-            for g in range(first, last):
-                for start, stop in groups[g]:
-                    tile = self._tile(start, stop)  # minus E on these columns
-                    mirrored = 1.0 if start < n else 2.0
-                    sums[g, 0] -= mirrored * tile.sum()
-                    sums[g, 1] += mirrored * np.vdot(tile, tile)
-                    sums[g, 2] = min(sums[g, 2], tile.min(initial=0.0))
-                    shares[g] -= tile @ V[start:stop]
-                    if start >= n:
-                        product[start:stop] = -(tile.T @ V_I)
+    @property
+    def min_entry(self) -> float:
+        """Most negative entry of Y Y' on the checked rows, 0 where there is none."""
+        return self._measured()[2]
 
-        for_each_block(work, len(groups), 1, self._n_jobs)
-        product[:n] = shares.sum(axis=0)
-        unsorted = np.empty_like(product)
-        unsorted[self.order] = product
-        return Swept(unsorted, float(sums[:, 0].sum()), float(sums[:, 1].sum()), float(sums[:, 2].min()))
+    def times(self, V: Any) -> Any:
+        """E V."""
+        product, self._sums = self._sweep(lambda start, stop: self._clipped(start, stop), V)
+        return product
 
-    def _tile(self, start: int, stop: int) -> FloatArray:
-        """min(Y_I Y', 0) on a run of columns."""
-        if self._kept is not None and start in self._kept:
-            return self._kept[start]
-        tile = self._Y[: self.n_checked] @ self._Y[start:stop].T
-        np.minimum(tile, 0.0, out=tile)
-        if self._kept is not None:
-            self._kept[start] = tile
-        return tile
+    def curvature(self, V: Any, P: Any) -> Any:
+        """D_Omega(P V' + V P') V."""
+        xp, n = self._xp, self._n
+
+        def entries(start: int, stop: int) -> Any:
+            moved = P[:n, :] @ V[start:stop, :].T + V[:n, :] @ P[start:stop, :].T
+            return xp.where(self._clipped(start, stop) > 0.0, moved, xp.zeros_like(moved))
+
+        return self._sweep(entries, V)[0]
+
+    def _measured(self) -> tuple[float, float, float]:
+        if self._sums is None:
+            self.times(self._Y[:, :1])
+        assert self._sums is not None
+        return self._sums
+
+    def _clipped(self, start: int, stop: int) -> Any:
+        """E on rows I and a run of columns."""
+        tile = self._Y[: self._n, :] @ self._Y[start:stop, :].T
+        return self._xp.where(tile < 0.0, -tile, self._xp.zeros_like(tile))
+
+    def _sweep(self, entries: Any, V: Any) -> tuple[Any, tuple[float, float, float]]:
+        """Product with V of the symmetric matrix that has these entries on rows I, and its sums."""
+        xp, n, N = self._xp, self._n, self._Y.shape[0]
+        width = max(1, _TILE_ENTRIES // n)
+        inside = xp.zeros_like(V[:n, :])
+        outside = []
+        total, squares, largest = 0.0, 0.0, 0.0
+        # A tile lies wholly inside I, where the matrix is its own mirror, or wholly outside.
+        for first, last, mirrored in ((0, n, 1.0), (n, N, 2.0)):
+            for start in range(first, last, width):
+                stop = min(start + width, last)
+                S = entries(start, stop)
+                total += mirrored * float(xp.sum(S))
+                squares += mirrored * float(xp.sum(S * S))
+                largest = max(largest, float(xp.max(S)))
+                inside = inside + S @ V[start:stop, :]
+                if start >= n:
+                    outside.append(S.T @ V[:n, :])
+        return xp.concat([inside, *outside], axis=0), (total, squares, -largest)
+
+
+class SparseCorrection:
+    """E for one Y as a sparse matrix: the fast form, for NumPy arrays.
+
+    Row j holds its negative pairs (j, i) with i in I and i < j: each pair once. Products put the mirrored half where
+    it belongs.
+
+    Parameters
+    ----------
+    Y : (N, K) array
+        Checked rows first.
+    n_checked : int
+        |I|.
+    n_jobs : int or None
+        Threads; nothing depends on them, bit for bit.
+    coarse : bool
+        Leave the entries in single precision, as the sweep has them: for first steps, where E is many and large.
+
+    Raises
+    ------
+    TooDense
+        Where so many entries are negative that tiles are the better form.
+    """
+
+    def __init__(self, Y: FloatArray, n_checked: int, n_jobs: int | None = None, *, coarse: bool = False) -> None:
+        self._n = n_checked
+        self._n_jobs = n_jobs
+        indptr, likely, entries = _likely_pairs(Y, n_checked, n_jobs)
+        if coarse:
+            self._hold(indptr, likely, np.maximum(-entries, 0.0, out=entries))
+        else:
+            self._find_negative(Y, indptr, likely)
+
+    def _find_negative(self, Y: FloatArray, indptr: Any, likely: Any) -> None:
+        """Compute the likely pairs in double precision and hold the negative ones."""
+        Y = np.ascontiguousarray(Y)
+        counts = np.zeros(indptr.size, dtype=np.int64)
+        bounds = _even_bounds(indptr, 4 * _GROUPS)
+        found: list[Any] = [None] * (bounds.size - 1)
+
+        def work(group: int, _: int) -> None:
+            first, last = bounds[group], bounds[group + 1]
+            pairs = slice(indptr[first], indptr[last])
+            entries = np.empty(pairs.stop - pairs.start)
+            _pair_entries(indptr, likely, Y, first, entries, last)
+            negative = entries < 0.0
+            found[group] = (likely[pairs][negative], -entries[negative])
+            sums = np.concatenate([[0], np.cumsum(negative)])
+            counts[first + 1 : last + 1] = np.diff(sums[indptr[first : last + 1] - pairs.start])
+
+        for_each_block(work, bounds.size - 1, 1, self._n_jobs)
+        self._hold(np.cumsum(counts), np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found]))
+
+    def _hold(self, indptr: Any, indices: Any, values: Any) -> None:
+        self._indptr, self._indices, self._values = indptr, indices, values
+        self.total = 2.0 * float(values.sum(dtype=np.float64))
+        self.squares = 2.0 * float(np.vdot(values, values))
+        self.min_entry = -float(values.max(initial=0.0))
+        # Rows in groups of about equal work, each enough to be worth an accumulator.
+        self._bounds = _even_bounds(indptr, max(1, min(_GROUPS, values.size // (8 * self._n))))
+
+    @property
+    def nnz(self) -> int:
+        """Entries of E that are positive."""
+        return 2 * self._values.size
+
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """Rows j and partners i < j of the negative pairs."""
+        return np.repeat(np.arange(self._indptr.size - 1), np.diff(self._indptr)), self._indices.astype(np.intp)
+
+    def times(self, V: FloatArray) -> FloatArray:
+        """E V, in the precision of V."""
+        values = self._values.astype(V.dtype, copy=False)
+        V = np.ascontiguousarray(V)
+
+        def rows(first: int, last: int, out: FloatArray, mirror: FloatArray) -> None:
+            _pair_product(self._indptr, self._indices, values, V, first, last, out, mirror)
+
+        return self._accumulate(rows, V)
+
+    def curvature(self, V: FloatArray, P: FloatArray) -> FloatArray:
+        """D_Omega(P V' + V P') V."""
+
+        def rows(first: int, last: int, out: FloatArray, mirror: FloatArray) -> None:
+            _pair_curvature(self._indptr, self._indices, V, P, first, last, out, mirror)
+
+        return self._accumulate(rows, V)
+
+    def _accumulate(self, rows: Callable[[int, int, FloatArray, FloatArray], None], V: FloatArray) -> FloatArray:
+        """Sum over groups of rows, each of which gives to its own rows and, mirrored, to checked ones."""
+        out = np.zeros_like(V)
+        mirror = np.zeros((self._bounds.size - 1, self._n, V.shape[1]), dtype=V.dtype)
+
+        def work(group: int, _: int) -> None:
+            rows(self._bounds[group], self._bounds[group + 1], out, mirror[group])
+
+        for_each_block(work, self._bounds.size - 1, 1, self._n_jobs)
+        out[: self._n] += mirror.sum(axis=0)
+        return out
+
+
+def _likely_pairs(
+    Y: FloatArray, n_checked: int, n_jobs: int | None
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    """Pairs (j, i), i < j, i in I, whose cosine is not surely positive, and their entries of Y Y'.
+
+    One sweep of matrix products over tiles, in single precision, as CSR rows.
+    """
+    N, K = Y.shape
+    norms = np.sqrt(np.einsum("ij,ij->i", Y, Y))
+    directions = (Y / np.maximum(norms, np.finfo(np.float64).tiny)[:, None]).astype(np.float32)
+    across = np.ascontiguousarray(directions[:n_checked].T)
+    lengths = norms.astype(np.float32)
+    # A sum of K products of rounded numbers, all vectors of length one: single precision is off by less than this.
+    threshold = float((K + 4) * np.finfo(np.float32).eps)
+    width = max(8, _TILE_ENTRIES // n_checked)
+    span = max(width, row_blocks(N))
+    limit = max(_DENSE_ENTRIES, _DENSE * Y.size)
+    counts = np.zeros(N + 1, dtype=np.int64)
+    found_indices: list[list[Any]] = [[] for _ in range(0, N, span)]
+    found_entries: list[list[Any]] = [[] for _ in range(0, N, span)]
+    held = [0]
+
+    def work(first: int, last: int) -> None:
+        tile = np.empty(width * n_checked, dtype=np.float32)
+        indices, entries = np.empty(tile.size + 1, dtype=np.int32), np.empty(tile.size + 1, dtype=np.float32)
+        for start in range(first, last, width):
+            if held[0] > limit:
+                return
+            stop = min(start + width, last)
+            n_partners = min(n_checked, stop)
+            cosines = tile[: (stop - start) * n_partners].reshape(stop - start, n_partners)
+            np.matmul(directions[start:stop], across[:, :n_partners], out=cosines)
+            row_counts = counts[start + 1 : stop + 1]
+            _small_cosines(cosines, threshold, lengths, start, indices, entries, row_counts)
+            size = int(row_counts.sum())
+            found_indices[first // span].append(indices[:size].copy())
+            found_entries[first // span].append(entries[:size].copy())
+            held[0] += size
+
+    for_each_block(work, N, span, n_jobs)
+    if held[0] > limit:
+        raise TooDense
+    indices = np.concatenate([piece for pieces in found_indices for piece in pieces])
+    found_indices.clear()  # one copy at a time: there may be many
+    return np.cumsum(counts), indices, np.concatenate([piece for pieces in found_entries for piece in pieces])
+
+
+def _even_bounds(indptr: npt.NDArray[np.int64], n_groups: int) -> npt.NDArray[np.int64]:
+    """Rows at which to cut a CSR matrix into groups of about equal size."""
+    goals = np.arange(1, n_groups) * (indptr[-1] / n_groups)
+    return np.concatenate([[0], np.searchsorted(indptr, goals), [indptr.size - 1]]).astype(np.int64)
+
+
+class TooDense(Exception):
+    """E has too many entries to be worth keeping."""
+
+
+def correction_of(
+    Y: Any, n_checked: int, n_jobs: int | None = None, *, coarse: bool = False
+) -> TiledCorrection | SparseCorrection:
+    """E for a Y with its checked rows first, in the form that suits it."""
+    if is_numpy(Y):
+        try:
+            return SparseCorrection(Y, n_checked, n_jobs, coarse=coarse)
+        except TooDense:
+            pass
+    return TiledCorrection(Y, n_checked)
 
 
 class CorrectedOperator:
@@ -129,44 +333,110 @@ class CorrectedOperator:
     ----------
     Y : (N, K) array
     n_rows : int
+        |I|.
     omega : float
         Relaxation: 1 is the paper's.
-    keep, n_jobs
-        As in :class:`Correction`.
+    n_jobs : int or None
+        Threads.
     """
 
-    def __init__(
-        self, Y: FloatArray, n_rows: int, omega: float = 1.0, *, keep: bool = False, n_jobs: int | None = None
-    ) -> None:
-        self._Y = Y
-        self.correction = Correction(Y, n_rows, keep=keep, n_jobs=n_jobs)
-        self._omega = omega
-        self._swept: Swept | None = None
-        column_sums = Y.sum(axis=0)
-        self._sum = float(column_sums @ column_sums)  # e'YY'e
+    def __init__(self, Y: Any, n_rows: int, omega: float = 1.0, *, n_jobs: int | None = None) -> None:
+        xp = array_namespace(Y)
+        chosen = checked_first(Y, n_rows)
+        self.correction = correction_of(xp.take(Y, chosen.order, axis=0), chosen.n_checked, n_jobs)
+        self._Y, self._omega, self._n_jobs = Y, omega, n_jobs
+        self._order, self._places = chosen.order, xp.argsort(chosen.order)
         self.shape = (Y.shape[0], Y.shape[0])
 
-    def __matmul__(self, V: FloatArray) -> FloatArray:
-        swept = self.correction.sweep(V)
-        self._swept = swept
-        r = self._normalisation(self._omega * swept.total)
-        return self._Y @ (self._Y.T @ V) + self._omega * swept.product + r * V.sum(axis=0)
-
-    def _normalisation(self, corrected: float) -> float:
-        """r, what each entry needs for Y Y' and a correction of this sum to sum to one."""
-        return (1.0 - self._sum - corrected) / self.shape[0] ** 2
+    def __matmul__(self, V: Any) -> Any:
+        xp = array_namespace(V)
+        corrected = xp.take(self.correction.times(xp.take(V, self._order, axis=0)), self._places, axis=0)
+        r = normalisation(self._Y, self._omega * self.correction.total)
+        return times(self._Y, self._Y.T @ V, self._n_jobs) + self._omega * corrected + r * xp.sum(V, axis=0)
 
     def violation(self) -> float:
-        """|E + r ee'|_F / |Y Y'|_F of the last product's sweep: what the correction would still change."""
-        if self._swept is None:
-            raise RuntimeError("violation is known after a product")
-        swept, N = self._swept, self.shape[0]
-        r = self._normalisation(swept.total)
-        squared = swept.squares + 2.0 * r * swept.total + (r * N) ** 2
-        return float(np.sqrt(max(squared, 0.0)) / factored_norm(self._Y))
+        """|E + r ee'|_F / |Y Y'|_F, what the correction would change."""
+        r = normalisation(self._Y, self.correction.total)
+        return violation(self.correction, r, self.shape[0], factored_norm(self._Y))
 
 
-def _tiles(n_checked: int, N: int, width: int) -> list[tuple[int, int]]:
-    inside = [(start, min(start + width, n_checked)) for start in range(0, n_checked, width)]
-    outside = [(start, min(start + width, N)) for start in range(n_checked, N, width)]
-    return inside + outside
+def normalisation(Y: Any, corrected: float, target: float = 1.0) -> float:
+    """r, what each entry needs for Y Y' and a correction of this sum to sum to the target."""
+    sums = array_namespace(Y).sum(Y, axis=0)
+    return (target - float(sums @ sums) - corrected) / Y.shape[0] ** 2
+
+
+def violation(correction: TiledCorrection | SparseCorrection, r: float, N: int, norm: float) -> float:
+    """|E + r ee'|_F relative to a norm of Y Y'."""
+    squared = correction.squares + 2.0 * r * correction.total + (r * N) ** 2
+    return float(np.sqrt(max(squared, 0.0)) / norm)
+
+
+@compiled(VOID, READ_SINGLE_MATRIX, FLOAT, READ_SINGLE_VECTOR, INT, SHORT_INDICES, SINGLE_VECTOR, INDICES)
+def _small_cosines(cosines, threshold, lengths, first, indices, entries, counts):  # type: ignore[no-untyped-def]
+    """Pairs (j, i), i < j, of a tile with a cosine below the threshold, and their entries of Y Y', as CSR rows.
+
+    ``indices`` and ``entries`` have room for the whole tile and one more.
+    """
+    size = 0
+    for row in range(cosines.shape[0]):
+        begin = size
+        length = lengths[first + row]
+        # No branch: one that nobody can predict would cost more than the stores.
+        for i in range(min(cosines.shape[1], first + row)):
+            indices[size] = i
+            entries[size] = cosines[row, i] * length * lengths[i]
+            size += cosines[row, i] < threshold
+        counts[row] = size - begin
+
+
+@compiled(VOID, *CSR[:2], READ_MATRIX, INT, VECTOR, INT, reorder=True)
+def _pair_entries(indptr, indices, Y, first, entries, last):  # type: ignore[no-untyped-def]
+    """Entries of Y Y' at the pairs of rows first to last, in double precision."""
+    base = indptr[first]
+    for j in range(first, last):
+        for p in range(indptr[j], indptr[j + 1]):
+            i = indices[p]
+            entry = 0.0
+            for k in range(Y.shape[1]):
+                entry += Y[j, k] * Y[i, k]
+            entries[p - base] = entry
+
+
+@compiled(VOID, *CSR, READ_MATRIX, INT, INT, MATRIX, MATRIX, reorder=True, single=True)
+def _pair_product(indptr, indices, values, V, first, last, out, mirror):  # type: ignore[no-untyped-def]
+    """Rows first to last of E V, and in ``mirror`` what they give to their partners."""
+    L = V.shape[1]
+    for j in range(first, last):
+        begin = indptr[j]
+        end = indptr[j + 1]
+        fours = begin + (end - begin) // 4 * 4
+        # Four at a time: the loop over columns is short, and starting it is what costs.
+        for p in range(begin, fours, 4):
+            i0, i1, i2, i3 = indices[p], indices[p + 1], indices[p + 2], indices[p + 3]
+            v0, v1, v2, v3 = values[p], values[p + 1], values[p + 2], values[p + 3]
+            for k in range(L):
+                out[j, k] += v0 * V[i0, k] + v1 * V[i1, k] + v2 * V[i2, k] + v3 * V[i3, k]
+        for p in range(fours, end):
+            for k in range(L):
+                out[j, k] += values[p] * V[indices[p], k]
+        for p in range(begin, end):
+            value = values[p]
+            i = indices[p]
+            for k in range(L):
+                mirror[i, k] += value * V[j, k]
+
+
+@compiled(VOID, *CSR[:2], READ_MATRIX, READ_MATRIX, INT, INT, MATRIX, MATRIX, reorder=True, single=True)
+def _pair_curvature(indptr, indices, V, P, first, last, out, mirror):  # type: ignore[no-untyped-def]
+    """Rows of D(P V' + V P') V at the pairs of rows first to last, and in ``mirror`` what they give to partners."""
+    K = V.shape[1]
+    for j in range(first, last):
+        for p in range(indptr[j], indptr[j + 1]):
+            i = indices[p]
+            entry = V[j, 0] * 0
+            for k in range(K):
+                entry += P[j, k] * V[i, k] + V[j, k] * P[i, k]
+            for k in range(K):
+                out[j, k] += entry * V[i, k]
+                mirror[i, k] += entry * V[j, k]

@@ -9,36 +9,40 @@ r            (1 - |Y'e|^2 - sum E) / N^2, what each entry needs for the sum to b
 op           x -> Y (Y'x) + E x + r (e'x) e, of which Y becomes the rank-K positive semi-definite part
 
 The iteration is projected gradient descent, with step one, on half the squared distance of Y Y' from the
-non-negative matrices that sum to one. That view gives the fast mode: the same steps with momentum
-(``relaxation="momentum"``), which turns the sublinear convergence of the plain iteration into a linear one. The
-first steps stay plain, because where the limit lies is decided there.
+non-negative matrices that sum to one. That view gives the fast mode (``relaxation="newton"``): some plain steps,
+because where the limit lies is decided there, then Newton steps on the same objective, which end the sublinear
+creeping of the plain iteration (see :mod:`anchorwords.rectify.tangent`).
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from .._typing import FloatArray
+from .._namespace import array_namespace, is_numpy
 from .._validation import check_iteration_options, check_positive_integer
 from ..exceptions import InputError
 from ..linalg.factored import factored_distance
 from ..linalg.fixed_point import FixedPoint, Iteration, iterate
 from ..linalg.parallel import limited_threads
 from ..linalg.randomized import randomized_eigh
-from .correction import CorrectedOperator, Correction
+from .correction import CorrectedOperator, checked_first, correction_of
+from .finish import finish
 from .result import Callback, Rectified, warn_unless_converged
 from .start import starting_pairs
+from .tangent import Point, RankLost
 
-# Plain steps before momentum sets in.
-_BURN_IN = 50
+# Plain steps before the first Newton step.
+_BURN_IN = 10
 # In the first steps Y moves most; two products instead of one keep its eigenspace accurate there.
-_CAREFUL_STEPS = 5
+_CAREFUL_STEPS = 2
+# Newton steps before their systems get one more conjugate gradient: short moves first, while Omega still changes much.
+_PATIENCE = 2
+# Newton steps go on until the violation is this many times the tolerance; from there the end is had piece by piece.
+_LEAP = 1e3
+# Single precision, off by some 1e-7, will do for E while the violation is above this.
+_COARSE = 1e-5
 # Residual of each eigenproblem in the paper's step-for-step mode.
 _EXACT_TOL = 1e-10
-# A Rayleigh quotient with an eigenvalue below this share of its largest has lost a dimension.
-_RANK_LOSS = 1e-12
 
 
 def rectify_enn(
@@ -46,7 +50,7 @@ def rectify_enn(
     n_components: int,
     *,
     n_rows: int | None = None,
-    relaxation: float | str = "momentum",
+    relaxation: float | str = "newton",
     max_iter: int = 1000,
     tol: float = 1e-8,
     random_state: int | None = 0,
@@ -63,10 +67,10 @@ def rectify_enn(
         K.
     n_rows : int, optional
         |I|, the rows checked for negative entries; ``min(N, 10 K + 1000)`` by default.
-    relaxation : "momentum" or float
-        "momentum": plain steps first, then accelerated ones. A number omega applies omega E instead of E and
-        no momentum; ``relaxation=1.0`` with ``tol=0`` is the paper's iteration step for step, every
-        eigenproblem solved to 1e-10.
+    relaxation : "newton" or float
+        "newton": plain steps first, then Newton steps. A number omega applies omega E instead of E, in plain steps
+        only; ``relaxation=1.0`` with ``tol=0`` is the paper's iteration step for step, every eigenproblem
+        solved to 1e-10.
     max_iter : int
         Limit on the steps.
     tol : float
@@ -85,82 +89,92 @@ def rectify_enn(
         With ``Y``, ``eps`` and ``min_entry``.
     """
     check_iteration_options(max_iter, tol)
-    if relaxation != "momentum" and not (isinstance(relaxation, (int, float)) and 0 < relaxation < 2):
-        raise InputError(f"relaxation must be 'momentum' or a number between 0 and 2, but is {relaxation!r}.")
-    V, D = starting_pairs(C, n_components, random_state)
-    N, K = V.shape
-    checked = min(N, 10 * K + 1000 if n_rows is None else check_positive_integer(n_rows, "n_rows"))
-    Y0 = V * np.sqrt(np.maximum(D, 0.0))
-    if not Y0.any():
-        raise InputError("C has no positive eigenvalue, so nothing is left after the projection to PSD_K.")
-    step = _Step(checked, relaxation, exact=relaxation != "momentum" and tol == 0.0, n_jobs=n_jobs)
-    # The threads are ours, over tiles: the library's own would only spin beside them.
+    if relaxation != "newton" and not (isinstance(relaxation, (int, float)) and 0 < relaxation < 2):
+        raise InputError(f"relaxation must be 'newton' or a number between 0 and 2, but is {relaxation!r}.")
+    # The threads are ours, over blocks of words: the library's own would only spin beside them.
     with limited_threads(1):
-        end: FixedPoint[_State] = iterate(step, _State(Y0, Y0, 0, None), max_iter=max_iter, tol=tol, callback=callback)
+        V, D = starting_pairs(C, n_components, random_state)
+        N, K = V.shape
+        n_rows = min(N, 10 * K + 1000 if n_rows is None else check_positive_integer(n_rows, "n_rows"))
+        Y = compression(V, D)
+        if not array_namespace(Y).any(Y != 0.0):
+            raise InputError("C has no positive eigenvalue, so nothing is left after the projection to PSD_K.")
+        step = _Step(n_rows, relaxation, tol, n_jobs)
+        end: FixedPoint[_State] = iterate(step, _State(Y), max_iter=max_iter, tol=tol, callback=callback)
         Y = end.state.Y
-        # The guarantee is about Y and E of the same iteration: sweep once more over the Y returned.
-        correction = Correction(Y, checked, n_jobs=n_jobs)
-        lowest = correction.sweep(Y[:, :1]).min_entry
+        # The guarantee is about Y and E of the same iteration.
+        eps, lowest = end.state.checked or _checked(Y, n_rows, n_jobs)
     warn_unless_converged("ENN", end, tol)
-    return Rectified("enn", Y, None, end.converged, end.history, eps=correction.eps, min_entry=lowest)
+    return Rectified("enn", Y, None, end.converged, end.history, eps=eps, min_entry=lowest)
 
 
 class _State(NamedTuple):
-    Y: FloatArray
-    Z: FloatArray  # Y, extrapolated along the last move: where the next correction is computed
-    momentum: int
-    basis: FloatArray | None  # eigenvectors and runners-up, to start the next exact eigenproblem from
+    Y: Any
+    basis: Any = None  # eigenvectors and runners-up, to start the next exact eigenproblem from
+    rounds: int = 0  # Newton steps since the last time they had to be made shorter
+    violation: float = float("inf")
+    checked: tuple[float, float] | None = None  # eps and the most negative entry of this Y, where they are known
 
 
 class _Step:
-    """One iteration of Algorithm 3 from Z, exact or by a single warm-started product."""
+    """One iteration of Algorithm 3: exact, by a single warm-started product, or a Newton step."""
 
-    def __init__(self, n_rows: int, relaxation: float | str, exact: bool, n_jobs: int | None) -> None:
+    def __init__(self, n_rows: int, relaxation: float | str, tol: float, n_jobs: int | None) -> None:
         self.n_rows = n_rows
-        self.accelerated = relaxation == "momentum"
-        self.omega = 1.0 if relaxation == "momentum" else float(relaxation)
-        self.exact = exact
+        self.tol = tol
+        self.newton = relaxation == "newton"
+        self.omega = 1.0 if self.newton else float(relaxation)
+        self.exact = not self.newton and tol == 0.0
         self.n_jobs = n_jobs
 
     def __call__(self, state: _State, t: int) -> tuple[_State, Iteration]:
-        operator = CorrectedOperator(state.Z, self.n_rows, self.omega, keep=self.exact, n_jobs=self.n_jobs)
-        products = 2 if t < _CAREFUL_STEPS else 1
-        Y = None if self.exact else compress(operator, state.Z, products)
-        basis, aligned = state.basis, products == 1 and Y is not None
-        if Y is None:
-            pairs = randomized_eigh(operator, state.Z.shape[1], tol=_EXACT_TOL, start=basis, random_state=0)
-            Y, basis = pairs.vectors * np.sqrt(np.maximum(pairs.values, 0.0)), pairs.basis
-        report = Iteration(factored_distance(state.Y, Y), operator.violation())
-        if not (self.accelerated and aligned and t >= _BURN_IN):
-            return _State(Y, Y, 0, basis), report
-        move = Y - state.Y
-        # Momentum starts afresh when it points against the step (O'Donoghue and Candes 2015).
-        momentum = 0 if float(np.sum((state.Z - Y) * move)) > 0.0 else state.momentum + 1
-        beta = momentum / (momentum + 3.0)
-        return _State(Y, Y + beta * move, momentum, basis), report
+        if self.exact:
+            return self._solve_afresh(state)
+        try:
+            return self._fast(state, t)
+        except RankLost:
+            return self._solve_afresh(state)
+
+    def _fast(self, state: _State, t: int) -> tuple[_State, Iteration]:
+        point = self._point(state)
+        report = Iteration(0.0, point.violation)
+        if point.violation <= self.tol:  # done: leave Y, of which E is known, as it is
+            return state._replace(checked=(point.eps, point.correction.min_entry)), report
+        if not self.newton or t < _BURN_IN:
+            Y, change = point.plain_step(2 if t < _CAREFUL_STEPS else 1)
+            return _State(Y, violation=point.violation), report._replace(change=change)
+        if point.violation <= _LEAP * self.tol and is_numpy(state.Y):
+            Y = finish(state.Y, self.n_rows, self.tol / 2.0, self.n_jobs)
+            return _State(Y, violation=point.violation), report._replace(change=factored_distance(state.Y, Y))
+        # Where the last move overshot, go on with shorter ones.
+        rounds = state.rounds + 1 if point.violation < state.violation else state.rounds // 2
+        Y, change = point.newton_step(1 + rounds // _PATIENCE)
+        return _State(Y, None, rounds, point.violation), report._replace(change=change)
+
+    def _point(self, state: _State) -> Point:
+        """Y and its correction, at first in single precision."""
+        if self.newton and state.violation > _COARSE:
+            point = Point(state.Y, self.n_rows, self.omega, self.n_jobs, coarse=True)
+            if point.violation > _COARSE:
+                return point
+        return Point(state.Y, self.n_rows, self.omega, self.n_jobs)
+
+    def _solve_afresh(self, state: _State) -> tuple[_State, Iteration]:
+        operator = CorrectedOperator(state.Y, self.n_rows, self.omega, n_jobs=self.n_jobs)
+        pairs = randomized_eigh(operator, state.Y.shape[1], tol=_EXACT_TOL, start=state.basis, random_state=0)
+        Y = compression(pairs.vectors, pairs.values)
+        violation = operator.violation()
+        return _State(Y, pairs.basis, 0, violation), Iteration(factored_distance(state.Y, Y), violation)
 
 
-def compress(operator: CorrectedOperator, Z: FloatArray, products: int = 1) -> FloatArray | None:
-    """Rank-K positive semi-definite part of the operator by a warm-started Nystroem step.
-
-    With V an orthonormal basis of the range of Z and W = op V, the approximation W (V'W)^-1 W' is exact where that
-    range is invariant. Elsewhere it shrinks the angle to the wanted space as a step of subspace iteration does, by the
-    ratio of the unwanted eigenvalues to the wanted ones, and its eigenvalues are off by the square of the
-    angle only: one product serves both the step and its Rayleigh quotient. The symmetric square roots keep the
-    result aligned with Z. Returns None where a dimension was lost, for the caller to solve the eigenproblem afresh.
-    """
-    V = _inverse_root_product(Z, Z.T @ Z)
-    if V is None:
-        return None
-    for _ in range(products - 1):
-        V = np.linalg.qr(operator @ V)[0]
-    W = operator @ V
-    return _inverse_root_product(W, V.T @ W)
+def _checked(Y: Any, n_rows: int, n_jobs: int | None) -> tuple[float, float]:
+    """Eps and the most negative checked entry."""
+    chosen = checked_first(Y, n_rows)
+    correction = correction_of(array_namespace(Y).take(Y, chosen.order, axis=0), chosen.n_checked, n_jobs)
+    return chosen.eps, correction.min_entry
 
 
-def _inverse_root_product(W: FloatArray, T: FloatArray) -> FloatArray | None:
-    """W T^(-1/2) for symmetric T; None unless T is safely positive definite."""
-    values, vectors = np.linalg.eigh((T + T.T) / 2.0)
-    if not values[0] > _RANK_LOSS * values[-1]:
-        return None
-    return W @ ((vectors / np.sqrt(values)) @ vectors.T)
+def compression(V: Any, D: Any) -> Any:
+    """Y with Y Y' the positive semi-definite part of V diag(D) V'."""
+    xp = array_namespace(V)
+    return V * xp.sqrt(xp.where(D > 0.0, D, xp.zeros_like(D)))

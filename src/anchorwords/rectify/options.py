@@ -15,7 +15,7 @@ class ENN:
     max_iter: int = 1000
     tol: float = 1e-8
     n_rows: int | None = None
-    relaxation: float | str = "momentum"
+    relaxation: float | str = "newton"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 from .._typing import FloatArray, SymmetricOperator
 from .._validation import as_real_array, check_n_components, check_square_symmetric
 from ..exceptions import ConvergenceWarning, InputError
+from ..linalg.parallel import limited_threads
 from ..linalg.randomized import Eigenpairs, randomized_eigh
 
 
@@ -24,7 +25,9 @@ def as_operator(C: Any) -> SymmetricOperator:
 
 def starting_eigenpairs(C: SymmetricOperator, K: int, random_state: Any = 0, **options: Any) -> Eigenpairs:
     """K algebraically largest eigenpairs of C; warns where they did not converge."""
-    pairs = randomized_eigh(C, K, random_state=random_state, **options)
+    # The threads are ours, over documents and words: the library's own would only spin beside them.
+    with limited_threads(1):
+        pairs = randomized_eigh(C, K, random_state=random_state, **options)
     if not pairs.converged:
         warnings.warn(
             f"the starting eigenpairs had not converged after {pairs.n_passes} products with C: topics may depend on "

@@ -125,7 +125,8 @@ def cooccurrence(X: Any, *, n_jobs: int | None = None) -> FloatArray:
     """
     counts = check_counts(X)
     refuse_dense(counts.shape[1])
-    return dense_cooccurrence(pair_moments(counts), n_jobs)
+    moments = pair_moments(counts)
+    return dense_cooccurrence(moments.G, moments.d, n_jobs)
 
 
 def refuse_dense(n_words: int) -> None:
@@ -138,17 +139,17 @@ def refuse_dense(n_words: int) -> None:
     )
 
 
-def dense_cooccurrence(moments: PairMoments, n_jobs: int | None = None) -> FloatArray:
+def dense_cooccurrence(G: SparseLike, d: FloatArray, n_jobs: int | None = None) -> FloatArray:
     """C from the two pieces of Eq. 1."""
-    n_words = moments.G.shape[1]
+    n_words = G.shape[1]
     C = np.zeros((n_words, n_words))
-    by_word, by_document = csr_parts(sp.csr_array(moments.G.T)), csr_parts(moments.G)
+    by_word, by_document = csr_parts(sp.csr_array(G.T)), csr_parts(G)
 
     def work(start: int, stop: int) -> None:
         accumulate_rows(*by_word, *by_document, start, C[start:stop])
 
     for_each_block(work, n_words, 64, n_jobs)
-    C[np.diag_indices(n_words)] = diagonal_of(C.diagonal(), moments.d)
+    C[np.diag_indices(n_words)] = diagonal_of(C.diagonal(), d)
     return C
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from .._validation import check_counts
 from ..exceptions import InputError
 from ..linalg.compiled import CSR, INT, MATRIX, READ_VECTOR, VECTOR, VOID, compiled
 from ..linalg.parallel import for_each_block
-from ..linalg.sparse import csr_parts, csr_times_dense
+from ..linalg.sparse import csr_parts, gram_times_dense
 from .moments import accumulate_rows, dense_cooccurrence, diagonal_of, pair_moments, refuse_dense
 
 _ROWS = 2048
@@ -40,10 +41,12 @@ class CooccurrenceOperator:
 
     def __init__(self, X: Any, *, n_jobs: int | None = None) -> None:
         moments = pair_moments(check_counts(X))
-        self._moments = moments
-        self._G = moments.G
-        self._Gt = sp.csr_array(moments.G.T)
-        self._d = moments.d
+        # Frequent words first: most of a product touches few of them, which then stay in the cache.
+        frequency = np.bincount(moments.G.indices, minlength=moments.G.shape[1])
+        self._order: IntArray = np.argsort(-frequency, kind="stable")
+        self._place: IntArray = np.argsort(self._order)
+        self._G = _relabelled(moments.G, self._place)
+        self._d = moments.d[self._order]
         self._n_jobs = n_jobs
         self.n_docs = moments.n_docs
         self.n_skipped = moments.n_skipped
@@ -60,9 +63,16 @@ class CooccurrenceOperator:
         if V.ndim not in (1, 2) or V.shape[0] != self.shape[1]:
             raise InputError(f"C has shape {self.shape} and cannot multiply an array of shape {V.shape}.")
         block = V if V.ndim == 2 else V[:, None]
-        product = csr_times_dense(self._Gt, csr_times_dense(self._G, block, self._n_jobs), self._n_jobs)
+        block = np.take(block, self._order, axis=0)
+        product = gram_times_dense(self._G, block, self._n_jobs)
         product -= self._d[:, None] * block
+        product = np.take(product, self._place, axis=0)
         return product if V.ndim == 2 else product[:, 0]
+
+    @cached_property
+    def _Gt(self) -> SparseLike:
+        """G' as CSR, for what goes by words: products go by documents and do without."""
+        return sp.csr_array(self._G.T)
 
     def row_sums(self) -> FloatArray:
         """C e, the probability of each word in a random pair; sums to one."""
@@ -70,26 +80,26 @@ class CooccurrenceOperator:
 
     def diagonal(self) -> FloatArray:
         """Diagonal of C."""
-        squares = np.asarray(self._G.multiply(self._G).sum(axis=0)).ravel()
-        return diagonal_of(squares, self._d)
+        return self._diagonal()[self._place]
 
     def to_matrix(self) -> FloatArray:
         """C as a dense array; refuses sizes that do not fit in memory."""
         refuse_dense(self.shape[0])
-        return dense_cooccurrence(self._moments, self._n_jobs)
+        C = dense_cooccurrence(self._G, self._d, self._n_jobs)
+        return C[np.ix_(self._place, self._place)]
 
     def row_norms(self) -> FloatArray:
         """Euclidean norm of each row of C, exact, in O(N) memory and sum_m nnz_m^2 operations."""
         N = self.shape[0]
         squares = np.zeros(N)
-        diagonal = self.diagonal()
+        diagonal = self._diagonal()
         by_word, by_document = csr_parts(self._Gt), csr_parts(self._G)
 
         def work(start: int, stop: int) -> None:
             _squared_row_norms(*by_word, *by_document, diagonal, start, squares[start:stop], np.zeros((1, N)))
 
         for_each_block(work, N, _ROWS, self._n_jobs)
-        return np.sqrt(squares)
+        return np.sqrt(squares)[self._place]
 
     def frobenius_norm(self) -> float:
         """Frobenius norm of C, exact; see :meth:`row_norms`."""
@@ -98,7 +108,8 @@ class CooccurrenceOperator:
     def rows(self, words: Sequence[int] | IntArray) -> SparseLike:
         """Rows of C at ``words`` as a CSR array (len(words), N)."""
         index = self._word_index(words)
-        product = sp.csr_array(self._Gt[index] @ self._G)
+        product = sp.csr_array(self._columns(index).T @ self._G)
+        product = _relabelled(product, self._order)
         correction = sp.csr_array(
             (self.diagonal()[index] - product[np.arange(index.size), index], (np.arange(index.size), index)),
             shape=product.shape,
@@ -108,10 +119,18 @@ class CooccurrenceOperator:
     def submatrix(self, words: Sequence[int] | IntArray) -> FloatArray:
         """Dense C restricted to ``words`` x ``words``."""
         index = self._word_index(words)
-        part = self._Gt[index]
-        block = np.asarray((part @ part.T).toarray())
+        part = self._columns(index)
+        block = np.asarray((part.T @ part).toarray())
         same = index[:, None] == index[None, :]
         return np.where(same, self.diagonal()[index][:, None], block)
+
+    def _diagonal(self) -> FloatArray:
+        """Diagonal of C, frequent words first."""
+        squares = np.bincount(self._G.indices, weights=self._G.data**2, minlength=self.shape[0])
+        return diagonal_of(squares, self._d)
+
+    def _columns(self, index: IntArray) -> SparseLike:
+        return sp.csr_array(self._G[:, self._place[index]])
 
     def _word_index(self, words: Sequence[int] | IntArray) -> IntArray:
         index = np.atleast_1d(np.asarray(words))
@@ -120,6 +139,14 @@ class CooccurrenceOperator:
         if index.dtype.kind not in "iu" or index.min() < 0 or index.max() >= self.shape[0]:
             raise InputError(f"words must be column indices from 0 to {self.shape[0] - 1}, but got {words!r}.")
         return index.astype(np.intp)
+
+
+def _relabelled(matrix: SparseLike, names: IntArray) -> SparseLike:
+    """CSR matrix whose column j is column ``names[j]`` of the result, indices in order."""
+    indices = names.astype(matrix.indices.dtype)[matrix.indices]
+    result = sp.csr_array((matrix.data.copy(), indices, matrix.indptr), shape=matrix.shape)
+    result.sort_indices()
+    return result
 
 
 @compiled(VOID, *CSR, *CSR, READ_VECTOR, INT, VECTOR, MATRIX)

@@ -1,0 +1,82 @@
+"""Products of tall, narrow matrices, threads over blocks of rows.
+
+A : (N, k) and B : (N, l) with N large. NumPy arrays are multiplied in blocks whose number depends on N alone, so that
+sums do not depend on the number of threads; arrays of other namespaces by their own product.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import blas
+
+from .._namespace import array_namespace, is_numpy
+from .parallel import for_each_block
+
+# At most this many blocks, of at least this many rows: enough for the cores of a workstation, few enough to add up.
+_BLOCKS = 32
+_ROWS = 1280
+# Below this many multiplications a product is not worth a second thread.
+_SMALL = 1 << 24
+# Nor is a vector operation on fewer numbers.
+_LONG = 1 << 20
+
+
+def row_blocks(N: int) -> int:
+    """Rows of a block."""
+    return max(_ROWS, -(-N // _BLOCKS))
+
+
+def gram(A: Any, B: Any, n_jobs: int | None = None) -> Any:
+    """A'B."""
+    if not is_numpy(A) or A.size * B.shape[1] <= _SMALL:
+        return A.T @ B
+    N, rows = A.shape[0], row_blocks(A.shape[0])
+    parts = np.zeros((max(1, -(-N // rows)), A.shape[1], B.shape[1]), dtype=A.dtype)
+
+    def work(start: int, stop: int) -> None:
+        np.matmul(A[start:stop].T, B[start:stop], out=parts[start // rows])
+
+    for_each_block(work, N, rows, n_jobs)
+    return parts.sum(axis=0) if rows < N else parts[0]
+
+
+def times(A: Any, T: Any, n_jobs: int | None = None) -> Any:
+    """A T for a small matrix T."""
+    if not is_numpy(A) or A.size * T.shape[1] <= _SMALL:
+        return A @ T
+    out = np.empty((A.shape[0], T.shape[1]), dtype=A.dtype)
+
+    def work(start: int, stop: int) -> None:
+        np.matmul(A[start:stop], T, out=out[start:stop])
+
+    for_each_block(work, A.shape[0], row_blocks(A.shape[0]), n_jobs)
+    return out
+
+
+def dot(A: Any, B: Any, n_jobs: int | None = None) -> float:
+    """<A, B>, the sum of the products of their entries."""
+    if not is_numpy(A):
+        return float(array_namespace(A).sum(A * B))
+    N, rows = A.shape[0], row_blocks(A.shape[0])
+    parts = np.zeros(max(1, -(-N // rows)))
+
+    def work(start: int, stop: int) -> None:
+        parts[start // rows] = np.vdot(A[start:stop], B[start:stop])
+
+    for_each_block(work, N, rows, n_jobs if A.size > _LONG else 1)
+    return float(parts.sum())
+
+
+def add_scaled(A: Any, factor: float, B: Any, n_jobs: int | None = None) -> None:
+    """A += factor B, in place and, for NumPy, without a temporary."""
+    if not is_numpy(A):
+        A += factor * B
+        return
+    axpy = blas.saxpy if A.dtype == np.float32 else blas.daxpy
+
+    def work(start: int, stop: int) -> None:
+        axpy(B[start:stop].reshape(-1), A[start:stop].reshape(-1), a=factor)
+
+    for_each_block(work, A.shape[0], row_blocks(A.shape[0]), n_jobs if A.size > _LONG else 1)

@@ -1,0 +1,155 @@
+"""The end of ENN: from nearly non-negative to non-negative, in finitely many steps.
+
+Notation
+--------
+Y : (N, K)   compression, checked words first; Y = V R with V'V = I
+I            the checked words
+u_j          R y_j, so that |u_j - u_j'| is what a change of row j costs in Y Y'
+
+Near the end the steps of ENN run in circles: each move that mends some entries of Y Y' spoils others. But the last
+stretch falls apart into easy pieces. First the block I x I is made non-negative by itself, which is the same problem
+with a few thousand words. Then, with the rows of I fixed, every other word asks only for a row in the cone
+{y : Y_I y >= 0}, the same for all, and nothing it does matters to anyone else: its row is projected to
+the cone, in the metric of R. Constraints are collected from sweeps; those of a word only grow, so
+few sweeps are needed and the loop ends.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from .._typing import FloatArray
+from ..linalg.compiled import CSR, FLOAT, INT, MATRIX, READ_MATRIX, VOID, compiled
+from ..linalg.parallel import for_each_block
+from ..linalg.tall import gram, times
+from .correction import SparseCorrection, TooDense, checked_first
+from .tangent import Point
+
+# A constraint y_i . y >= 0 is met with this much to spare, relative to the lengths: rounding cannot undo it.
+_SPARE = 1e-9
+# Limits that no case has come near: Newton steps on the block, sweeps for constraints, rounds of a projection.
+_STEPS = 300
+_SWEEPS = 30
+_ROUNDS = 1000
+_ROWS = 64
+
+
+def finish(Y: FloatArray, n_rows: int, tol: float, n_jobs: int | None = None) -> FloatArray:
+    """Y near the one given with Y Y' >= 0 on the checked rows, and sum one."""
+    chosen = checked_first(Y, n_rows)
+    n, ordered = chosen.n_checked, Y[chosen.order]
+    values, vectors = np.linalg.eigh(gram(ordered, ordered, n_jobs))
+    root, inverse = (vectors * np.sqrt(values)) @ vectors.T, (vectors / np.sqrt(values)) @ vectors.T
+    goal = tol * float(np.linalg.norm(values))
+    ordered[:n] = _block(ordered[:n], goal, n_jobs)
+    if n < Y.shape[0]:
+        with suppress(TooDense):  # too far away for this: the caller goes on as before
+            _into_cone(ordered, n, root, inverse, goal, n_jobs)
+    result = np.empty_like(ordered)
+    result[chosen.order] = ordered / np.linalg.norm(ordered.sum(axis=0))
+    return result
+
+
+def _block(Y: FloatArray, goal: float, n_jobs: int | None) -> FloatArray:
+    """Newton steps on the words of I alone, until |E| is below the goal; their sum stays."""
+    sums = Y.sum(axis=0)
+    target = float(sums @ sums)
+    rounds, before = 0, np.inf
+    for _ in range(_STEPS):
+        point = Point(Y, Y.shape[0], 1.0, n_jobs, target=target)
+        left = float(np.sqrt(point.correction.squares))
+        if left <= goal:
+            break
+        rounds, before = (rounds + 1 if left < before else rounds // 2), left
+        Y, _ = point.newton_step(1 + rounds // 2)
+    return Y
+
+
+def _into_cone(Y: FloatArray, n: int, root: FloatArray, inverse: FloatArray, goal: float, n_jobs: int | None) -> None:
+    """Project the rows of Y from n on, in place, to the cone where their products with the first n rows are >= 0."""
+    anchored = np.ascontiguousarray(Y[:n] @ inverse)
+    start = times(Y[n:], root, n_jobs)
+    known = np.zeros(0, dtype=np.int64)  # constraints, as row * n + partner
+    for _ in range(_SWEEPS):
+        correction = SparseCorrection(Y, n, n_jobs)
+        if correction.squares <= goal**2:
+            return
+        rows, partners = correction.pairs()
+        outside = rows >= n
+        new = np.setdiff1d((rows[outside] - n) * n + partners[outside], known, assume_unique=True)
+        if new.size == 0:
+            return
+        known = np.sort(np.concatenate([known, new]))
+        # Project again the rows that have a new constraint, each with all of its own.
+        touched = np.zeros(Y.shape[0] - n, dtype=bool)
+        touched[new // n] = True
+        rows, partners = np.divmod(known, n)
+        mine = touched[rows]
+        counts = np.bincount(rows[mine], minlength=touched.size)[touched]
+        moved = start[touched]
+        _project(np.concatenate([[0], np.cumsum(counts)]), partners[mine].astype(np.int32), anchored, moved, n_jobs)
+        Y[n + np.flatnonzero(touched)] = times(moved, inverse, n_jobs)
+
+
+def _project(indptr: Any, partners: Any, anchored: FloatArray, moved: FloatArray, n_jobs: int | None) -> None:
+    """Project every row u of ``moved``, in place, to v_i . u >= 0 for its partners i."""
+
+    def work(first: int, last: int) -> None:
+        _project_rows(indptr, partners, first, anchored, moved[first:last], _SPARE, _ROUNDS)
+
+    for_each_block(work, moved.shape[0], _ROWS, n_jobs)
+
+
+@compiled(VOID, *CSR[:2], INT, READ_MATRIX, MATRIX, FLOAT, INT, reorder=True)
+def _project_rows(indptr, partners, first, anchored, moved, spare, rounds):  # type: ignore[no-untyped-def]
+    """Project rows u to v_i . u >= 0 for their partners i, by Hildreth's method on the multipliers.
+
+    One multiplier at a time is set to what its own constraint asks for, u = u0 + sum of lambda_i v_i, until all
+    constraints hold and the moves of a round are a thousandth of the whole.
+    """
+    K = anchored.shape[1]
+    for t in range(moved.shape[0]):
+        begin = indptr[first + t]
+        size = indptr[first + t + 1] - begin
+        G = np.empty((size, size))
+        products = np.empty(size)
+        multipliers = np.zeros(size)
+        length = 0.0
+        for k in range(K):
+            length += moved[t, k] * moved[t, k]
+        for a in range(size):
+            i = partners[begin + a]
+            products[a] = 0.0
+            for k in range(K):
+                products[a] += anchored[i, k] * moved[t, k]
+            for b in range(a + 1):
+                entry = 0.0
+                for k in range(K):
+                    entry += anchored[i, k] * anchored[partners[begin + b], k]
+                G[a, b] = entry
+                G[b, a] = entry
+        for number in range(rounds):
+            feasible = True
+            largest = 0.0
+            for a in range(size):
+                goal = spare * np.sqrt(G[a, a] * length)
+                feasible = feasible and products[a] >= 0.5 * goal
+                step = max((goal - products[a]) / G[a, a], -multipliers[a])
+                if step != 0.0:
+                    multipliers[a] += step
+                    largest = max(largest, step * step * G[a, a])
+                    for b in range(size):
+                        products[b] += step * G[a, b]
+            if feasible and number % 4 == 3:
+                whole = 0.0
+                for a in range(size):
+                    for b in range(size):
+                        whole += multipliers[a] * G[a, b] * multipliers[b]
+                if largest <= 1e-6 * whole:
+                    break
+        for a in range(size):
+            for k in range(K):
+                moved[t, k] += multipliers[a] * anchored[partners[begin + a], k]
