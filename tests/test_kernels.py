@@ -11,9 +11,10 @@ from anchorwords.corpus import uci
 from anchorwords.exceptions import CorpusFormatError
 from anchorwords.infer import fold_in as fold_in_module
 from anchorwords.linalg import simplex, sparse
+from anchorwords.rectify import correction, finish
 from anchorwords.statistics import moments, operator
 
-MODULES = (simplex, sparse, moments, operator, fold_in_module, uci)
+MODULES = (simplex, sparse, moments, operator, correction, finish, fold_in_module, uci)
 
 
 @pytest.fixture
@@ -37,7 +38,8 @@ def test_every_kernel_is_exercised_here():
     kernels = {name for module in MODULES for name, value in vars(module).items() if hasattr(value, "py_func")}
     assert kernels == {
         "_append", "_remove", "_face_optimum", "_saddle_solve", "_solve_one", "_solve_rows", "solve_scaled_simplex",
-        "_csr_times_dense", "accumulate_rows", "_squared_row_norms", "_gradient", "_drop_fading", "_newton_step",
+        "_gram_times_lanes", "_small_cosines", "_pair_entries", "_pair_product", "_pair_curvature", "_project_rows",
+        "accumulate_rows", "_squared_row_norms", "_gradient", "_drop_fading", "_newton_step",
         "_maximise", "_fold_in_rows", "_parse_triples",
     }  # fmt: skip
 
@@ -90,6 +92,33 @@ def test_statistics(both):
     ):
         a, b = both(function)
         np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-16)
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+def test_correction(both, coarse):
+    rng = np.random.default_rng(0)
+    Y, P = rng.standard_normal((30, 4)), rng.standard_normal((30, 4))
+
+    def function():
+        found = correction.SparseCorrection(Y, 12, 1, coarse=coarse)
+        return np.hstack([found.times(Y), found.curvature(Y, P), np.full((30, 1), found.total)])
+
+    a, b = both(function)
+    np.testing.assert_allclose(a, b, rtol=1e-5 if coarse else 1e-12, atol=1e-12)
+
+
+def test_projection_to_a_cone(both):
+    rng = np.random.default_rng(0)
+    anchored, start = rng.random((9, 3)) - 0.2, rng.standard_normal((6, 3))
+    indptr, partners = np.arange(0, 60, 9, dtype=np.int64), np.tile(np.arange(9, dtype=np.int32), 6)
+
+    def function():
+        moved = start.copy()
+        finish._project_rows(indptr, partners, 0, anchored, moved, 1e-9, 1000)
+        return moved
+
+    a, b = both(function)
+    np.testing.assert_allclose(a, b, atol=1e-9)
 
 
 def test_uci_parser(both, tmp_path):

@@ -33,7 +33,7 @@ def to_numpy(array: Any) -> FloatArray:
     return np.asarray(array, dtype=np.float64)
 
 
-def like(array: FloatArray, other: Any) -> Any:
+def like(array: Any, other: Any) -> Any:
     """Return a NumPy array in the namespace, and on the device, of ``other``."""
     if array_namespace(other) is np:
         return array

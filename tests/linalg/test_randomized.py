@@ -59,6 +59,24 @@ def test_exact_low_rank_and_repeated_eigenvalues():
     np.testing.assert_allclose(pairs.values, 2.0, rtol=1e-12)
 
 
+@pytest.mark.parametrize("copies", [30, 60])
+def test_eigenvalues_repeated_more_often_than_a_block_is_wide(copies):
+    """Forty disjoint, identical communities: a Krylov space of a narrow block alone sees eight of them."""
+    values = np.concatenate([np.full(copies, 1.0), np.linspace(0.5, 0.1, 30), np.zeros(400)])
+    pairs = randomized_eigh(spectrum_matrix(values), 40, random_state=0)
+    assert pairs.converged
+    np.testing.assert_allclose(pairs.values, values[:40], rtol=1e-9)
+    np.testing.assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(40), atol=1e-10)
+
+
+def test_the_whole_space_is_searched_where_the_krylov_space_ends_early():
+    values = np.concatenate([[3.0, 2.0], np.zeros(598)])
+    pairs = randomized_eigh(spectrum_matrix(values), 20, random_state=0)
+    assert pairs.converged
+    np.testing.assert_allclose(pairs.values, values[:20], atol=1e-12)
+    np.testing.assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(20), atol=1e-10)
+
+
 def test_small_matrices_are_decomposed_exactly():
     C = spectrum_matrix(np.linspace(-1, 1, 40))
     pairs = randomized_eigh(C, 40)
@@ -88,7 +106,8 @@ def test_the_callback_sees_the_residual_fall_to_its_goal():
         random_state=0,
         callback=lambda p, r: seen.append((p, r)),
     )
-    assert [p for p, _ in seen] == list(range(1, len(seen) + 1))
+    passes = [p for p, _ in seen]
+    assert passes == sorted(set(passes))
     assert seen[-1][1] <= 1.0 < seen[0][1]
 
 
@@ -110,7 +129,7 @@ def test_one_pass_error_falls_with_oversampling_and_passes():
 
     narrow = np.mean([error(one_pass_eigh(C, 10, n_oversamples=10, random_state=s)) for s in range(5)])
     wide = np.mean([error(one_pass_eigh(C, 10, n_oversamples=150, random_state=s)) for s in range(5)])
-    refined = np.mean([error(randomized_eigh(C, 10, max_passes=4, random_state=s)) for s in range(5)])
+    refined = np.mean([error(randomized_eigh(C, 10, max_passes=8, random_state=s)) for s in range(5)])
     assert refined < wide < narrow < 1.0
 
 
@@ -133,6 +152,7 @@ def test_seeds_agree_on_real_statistics(real_corpus, K):
         assert pairs.converged
         np.testing.assert_allclose(pairs.values, exact, rtol=1e-9)
         factors.append(pairs.vectors * np.sqrt(pairs.values))
-    # Residuals of 1e-7 of the K-th eigenvalue against gaps of a percent of it: 1e-5 in the K-th direction at worst.
+    # Residuals of 1e-6 of the K-th eigenvalue against gaps of a percent of it: 1e-4 in the K-th direction at worst,
+    # and that direction is less than a tenth of Y Y'.
     assert factored_distance(factors[0], factors[1]) < 1e-5
     assert factored_distance(factors[0], factors[2]) < 1e-5

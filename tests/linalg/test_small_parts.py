@@ -12,10 +12,11 @@ import pytest
 import scipy.sparse as sp
 
 import anchorwords
+from anchorwords.linalg import sparse, tall
 from anchorwords.linalg.factored import factored_distance, factored_norm
 from anchorwords.linalg.fixed_point import Iteration, iterate
 from anchorwords.linalg.parallel import for_each_block, limited_threads, n_threads
-from anchorwords.linalg.sparse import csr_parts, csr_times_dense
+from anchorwords.linalg.sparse import csr_parts, gram_times_dense
 
 
 def test_factored_distance_is_the_dense_one_and_ignores_rotation():
@@ -55,6 +56,7 @@ def test_iterate_reports_the_limit_and_counts_steps():
 
 
 def test_threads_follow_n_jobs(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3}, raising=False)
     assert [n_threads(j) for j in (None, -1, -2, -9, 0, 1, 7)] == [4, 4, 3, 1, 1, 1, 7]
     monkeypatch.delattr(os, "sched_getaffinity")
@@ -99,14 +101,81 @@ def test_blocks_cover_everything_once_and_raise(jobs):
         for_each_block(fail, 30, 10, jobs)
 
 
-def test_csr_products_are_the_same_bits_for_any_threads():
+@pytest.mark.parametrize("n_columns", [1, 7, 8, 20])
+def test_gram_products_are_the_same_bits_for_any_threads(n_columns, monkeypatch):
+    monkeypatch.setattr(sparse, "_COUNTS", 5000)  # several accumulators for a small matrix
     matrix = sp.random_array((5000, 300), density=0.05, rng=np.random.default_rng(0), format="csr")
-    V = np.random.default_rng(1).standard_normal((300, 7))
-    one = csr_times_dense(matrix, V, 1)
-    np.testing.assert_allclose(one, matrix @ V, atol=1e-12)
-    np.testing.assert_array_equal(one, csr_times_dense(matrix, V, 3))
+    V = np.random.default_rng(1).standard_normal((300, n_columns))
+    one = gram_times_dense(matrix, V, 1)
+    np.testing.assert_allclose(one, matrix.T @ (matrix @ V), atol=1e-11)
+    np.testing.assert_array_equal(one, gram_times_dense(matrix, V, 3))
     parts = csr_parts(sp.csr_array(matrix.astype(np.float32)))
     assert [part.dtype for part in parts] == [np.int64, np.int32, np.float64]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_tall_products_are_the_same_bits_for_any_threads(dtype, monkeypatch):
+    monkeypatch.setattr(tall, "_SMALL", 0)
+    monkeypatch.setattr(tall, "_LONG", 0)
+    rng = np.random.default_rng(0)
+    A, B, T = (rng.standard_normal(shape).astype(dtype) for shape in ((4000, 5), (4000, 5), (5, 3)))
+    rtol = float(64 * np.finfo(dtype).eps * 4000**0.5)
+    for jobs in (1, 3):
+        np.testing.assert_allclose(tall.gram(A, B, jobs), A.T @ B, rtol=rtol, atol=rtol * 60)
+        np.testing.assert_array_equal(tall.gram(A, B, jobs), tall.gram(A, B, 1))
+        np.testing.assert_allclose(tall.times(A, T, jobs), A @ T, rtol=rtol, atol=rtol)
+        assert tall.dot(A, B, jobs) == tall.dot(A, B, 1) == pytest.approx(float(np.sum(A * B)), rel=rtol, abs=rtol * 60)
+        total = A.copy()
+        tall.add_scaled(total, 0.5, B, jobs)
+        np.testing.assert_allclose(total, A + dtype(0.5) * B, rtol=rtol, atol=rtol)
+        assert tall.times(A, T, jobs).dtype == dtype
+
+
+def test_a_fit_inside_a_block_does_not_wait_for_itself():
+    seen = []
+
+    def inner(start, stop):
+        seen.append((start, stop))
+
+    for_each_block(lambda *_: for_each_block(inner, 4, 1, 4), 6, 1, 3)
+    assert len(seen) == 24
+
+
+def test_fits_side_by_side_share_the_cores(monkeypatch):
+    """Two fits in threads of one process get half the cores each, and all again when they are done."""
+    import threading
+
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    barrier, shares = threading.Barrier(2), []
+
+    def fit():
+        with limited_threads(1), limited_threads(None):
+            barrier.wait()
+            shares.append(n_threads(None))
+            barrier.wait()
+
+    threads = [threading.Thread(target=fit) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert shares == [4, 4]
+    assert n_threads(None) == 8
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert n_threads(None) == 3
+    assert n_threads(-1) == 8
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_has_threads_of_its_own():
+    for_each_block(lambda *_: None, 8, 1, 4)
+    child = os.fork()
+    if child == 0:
+        seen = []
+        for_each_block(lambda start, _: seen.append(start), 8, 1, 4)
+        os._exit(0 if sorted(seen) == list(range(8)) else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")

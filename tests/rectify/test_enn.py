@@ -9,8 +9,16 @@ import anchorwords as aw
 from anchorwords.exceptions import ConvergenceWarning, InputError
 from anchorwords.linalg.factored import factored_distance
 from anchorwords.rectify import correction as correction_module
-from anchorwords.rectify.correction import CorrectedOperator, Correction
-from anchorwords.rectify.enn import compress
+from anchorwords.rectify.correction import (
+    CorrectedOperator,
+    SparseCorrection,
+    TiledCorrection,
+    TooDense,
+    checked_first,
+    correction_of,
+)
+from anchorwords.rectify.finish import finish
+from anchorwords.rectify.tangent import Point
 
 
 def dense_correction(Y, n_rows):
@@ -44,30 +52,64 @@ def start():
     return vectors[:, -6:], values[-6:]
 
 
-@settings(max_examples=40, deadline=None)
+def sorted_by_norm(N, K, n_rows, seed):
+    Y = np.random.default_rng(seed).standard_normal((N, K))
+    chosen = checked_first(Y, n_rows)
+    return Y[chosen.order], chosen.n_checked
+
+
+@settings(max_examples=60, deadline=None)
 @given(
-    st.integers(2, 40),
+    st.integers(2, 60),
     st.integers(1, 6),
-    st.integers(1, 50),
+    st.integers(1, 70),
     st.integers(0, 2**32 - 1),
     st.sampled_from([16, 1 << 18]),
 )
-def test_sweep_is_the_definition(N, K, n_rows, seed, tile):
-    Y = np.random.default_rng(seed).standard_normal((N, K))
-    n_rows = min(n_rows, N)
-    E, checked = dense_correction(Y, n_rows)
-    V = np.random.default_rng(seed + 1).standard_normal((N, 3))
-    old, correction_module._TILE_ENTRIES = correction_module._TILE_ENTRIES, tile
-    try:
-        correction = Correction(Y, n_rows)
-        swept = correction.sweep(V)
-    finally:
-        correction_module._TILE_ENTRIES = old
-    assert sorted(correction.rows) == np.flatnonzero(checked).tolist()
-    np.testing.assert_allclose(swept.product, E @ V, atol=1e-11)
-    assert swept.total == pytest.approx(E.sum(), rel=1e-11)
-    assert swept.squares == pytest.approx((E**2).sum(), rel=1e-11)
-    assert swept.min_entry == pytest.approx(-E.max(), rel=1e-11)
+def test_both_forms_are_the_definition(N, K, n_rows, seed, tile):
+    Y, n = sorted_by_norm(N, K, n_rows, seed)
+    E, checked = dense_correction(Y, n)
+    assert checked[:n].all()
+    rng = np.random.default_rng(seed + 1)
+    V, P = rng.standard_normal((N, 3)), rng.standard_normal((N, 3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(correction_module, "_TILE_ENTRIES", tile)
+        for found in (TiledCorrection(Y, n), SparseCorrection(Y, n, 1), SparseCorrection(Y, n, 3)):
+            np.testing.assert_allclose(found.times(V), E @ V, atol=1e-11)
+            np.testing.assert_allclose(found.curvature(V, P), np.where(E > 0, P @ V.T + V @ P.T, 0) @ V, atol=1e-11)
+            assert found.total == pytest.approx(E.sum(), rel=1e-11)
+            assert found.squares == pytest.approx((E**2).sum(), rel=1e-11)
+            assert found.min_entry == pytest.approx(-E.max(), rel=1e-11)
+        coarse = SparseCorrection(Y, n, 1, coarse=True)
+        scale = np.linalg.norm(Y) ** 2
+        np.testing.assert_allclose(coarse.times(V), E @ V, atol=1e-6 * scale * N)  # single precision: 1e-7 of |y||y'|
+        rows, partners = SparseCorrection(Y, n, 1).pairs()
+        lower = np.tril(E)[rows, partners]
+        assert (lower > 0).all()
+        assert rows.size == (np.tril(E) > 0).sum()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_single_precision_never_hides_a_negative_entry(seed):
+    """Entries a hair below zero, far below what single precision resolves, are all found."""
+    rng = np.random.default_rng(seed)
+    Y = rng.standard_normal((40, 5))
+    Y[20:] -= (Y[20:] @ Y[0])[:, None] * Y[0] / (Y[0] @ Y[0])  # orthogonal to the first row
+    Y[20:] -= 1e-12 * rng.random((20, 1)) * Y[0]
+    chosen = checked_first(Y, 40)
+    E, _ = dense_correction(Y[chosen.order], 40)
+    rows, _ = SparseCorrection(Y[chosen.order], 40, 1).pairs()
+    assert rows.size == (np.tril(E) > 0).sum()
+
+
+def test_a_dense_correction_is_left_to_tiles(monkeypatch):
+    Y, n = sorted_by_norm(50, 3, 50, 0)
+    monkeypatch.setattr(correction_module, "_DENSE_ENTRIES", 10)
+    monkeypatch.setattr(correction_module, "_DENSE", 1)
+    with pytest.raises(TooDense):
+        SparseCorrection(Y, n)
+    assert isinstance(correction_of(Y, n), TiledCorrection)
 
 
 def test_operator_is_the_definition_and_sums_to_one(start):
@@ -78,8 +120,9 @@ def test_operator_is_the_definition_and_sums_to_one(start):
         E, _ = dense_correction(Y, 100)
         np.testing.assert_allclose(dense - dense[0, 0], (M := Y @ Y.T + omega * E) - M[0, 0], atol=1e-14)
         assert dense.sum() == pytest.approx(1.0, abs=1e-12)
-    with pytest.raises(RuntimeError, match="after a product"):
-        CorrectedOperator(Y, 100).violation()
+        r = (1 - M.sum()) / len(Y) ** 2
+        if omega == 1.0:
+            assert operator.violation() == pytest.approx(np.linalg.norm(E + r) / np.linalg.norm(Y @ Y.T), rel=1e-10)
 
 
 @pytest.mark.parametrize("n_rows", [260, 90])
@@ -107,12 +150,85 @@ def test_the_guarantee(start, n_rows):
 
 
 def test_fast_and_plain_mode_have_the_same_limit(start):
-    """Momentum follows the plain iteration: it ends within a fifth of the way that the plain one goes."""
+    """Newton steps follow the plain iteration: they end within a fifth of the way that the plain one goes."""
     Y0 = start[0] * np.sqrt(np.maximum(start[1], 0))
     limit = aw.rectify_enn(start, 6, relaxation=1.0, tol=1e-7, max_iter=20_000)
     fast = aw.rectify_enn(start, 6)
     assert fast.n_iter < limit.n_iter / 3
     assert factored_distance(fast.Y, limit.Y) < 0.2 * factored_distance(Y0, limit.Y)
+
+
+def tangent_matrix(V, L):
+    """X = L V' + V L' - V (V'L) V' from its definition."""
+    return L @ V.T + V @ L.T - V @ (V.T @ L) @ V.T
+
+
+def test_the_frame_of_a_point_is_the_tangent_space(start):
+    """P_T g has the product L = g V; lengths and inner products in coordinates are those of the matrices."""
+    Y = start[0] * np.sqrt(np.maximum(start[1], 0))
+    point = Point(Y, 90)
+    order = point._chosen.order
+    E, _ = dense_correction(Y[order], 90)
+    N = len(Y)
+    g = E + (1 - (Y @ Y.T + E[np.ix_(np.argsort(order), np.argsort(order))]).sum()) / N**2
+    V = np.linalg.svd(Y[order], full_matrices=False)[0]
+    P = V @ V.T
+    projected = P @ g + g @ P - P @ g @ P
+    # The frame is in single precision.
+    V, L = point._V.astype(float), point._L.astype(float)
+    np.testing.assert_allclose(tangent_matrix(V, L), projected, atol=1e-5 * np.abs(projected).max())
+    assert point._length(point._L, point._S) == pytest.approx(np.linalg.norm(projected), rel=1e-5)
+    assert point.violation == pytest.approx(np.linalg.norm(g) / np.linalg.norm(Y @ Y.T), rel=1e-9)
+
+
+def test_a_newton_step_solves_its_equation(start):
+    """With enough conjugate gradients the move X satisfies P_T (D + J) X = P_T g."""
+    Y = aw.rectify_enn(start, 6, relaxation=1.0, tol=0, max_iter=30).Y
+    point = Point(Y, len(Y))
+    moved, change = point.newton_step(500)
+    order = point._chosen.order
+    Y, moved = Y[order], moved[order]
+    X = (moved - Y) @ Y.T + Y @ (moved - Y).T
+    E, _ = dense_correction(Y, len(Y))
+    N = len(Y)
+    g = E + (1 - (Y @ Y.T + E).sum()) / N**2
+    P = Y @ np.linalg.pinv(Y)
+    residual = np.where(E > 0, X, 0) + X.sum() / N**2 - g
+    left = P @ residual + residual @ P - P @ residual @ P
+    first = P @ g + g @ P - P @ g @ P
+    assert np.linalg.norm(left) < 0.02 * np.linalg.norm(first)  # a per cent is where the solve stops
+    assert change == pytest.approx(np.linalg.norm(X) / np.linalg.norm(Y @ Y.T), rel=1e-3)
+
+
+@pytest.mark.parametrize("n_rows", [260, 90])
+def test_the_end_is_non_negative_sums_to_one_and_is_near(start, n_rows):
+    Y = aw.rectify_enn(start, 6, n_rows=n_rows, relaxation=1.0, tol=1e-5, max_iter=5000).Y
+    done = finish(Y, n_rows, 1e-12)
+    E, checked = dense_correction(Y, n_rows)
+    product = done @ done.T
+    assert product[checked].min() >= -1e-12 * np.linalg.norm(product)
+    assert product.sum() == pytest.approx(1.0, abs=1e-12)
+    # It moves by no more than some tens of times what was missing.
+    assert factored_distance(Y, done) < 50 * np.linalg.norm(E) / np.linalg.norm(product)
+
+
+def test_rows_are_projected_to_the_cone():
+    """Against the definition: the nearest point with non-negative products, by non-negative least squares."""
+    from scipy.optimize import nnls
+
+    from anchorwords.rectify.finish import _project
+
+    rng = np.random.default_rng(3)
+    anchored = rng.random((12, 4)) - 0.25
+    start = rng.standard_normal((40, 4))
+    moved = start.copy()
+    indptr, partners = np.arange(0, 12 * 41, 12), np.tile(np.arange(12, dtype=np.int32), 40)
+    _project(indptr, partners, anchored, moved, 1)
+    for u0, u in zip(start, moved, strict=True):
+        # The projection is u0 plus what is left of -u0 after its projection to the cone that the rows span.
+        multipliers, _ = nnls(anchored.T, -u0)
+        np.testing.assert_allclose(u, u0 + anchored.T @ multipliers, atol=2e-3 * np.linalg.norm(u0))
+        assert (anchored @ u).min() >= 0.0
 
 
 def test_a_feasible_matrix_is_a_fixed_point(nonnegative_factor):
@@ -133,22 +249,19 @@ def test_matrix_operator_and_pair_give_the_same(sampled):
         assert factored_distance(other.Y, from_matrix.Y) < 1e-8
 
 
-def test_a_single_product_contracts_the_angle_and_squares_the_error_of_the_eigenvalues(start):
-    Y = start[0] * np.sqrt(np.maximum(start[1], 0))
-    exact = by_dense_eigendecomposition(Y, 260, 1)
-    operator = CorrectedOperator(Y, 260)
-    noise = np.random.default_rng(0).standard_normal(Y.shape) * np.linalg.norm(exact, axis=0) / np.sqrt(len(Y))
-    spectrum = np.linalg.eigvalsh(operator @ np.eye(len(Y)))
-    contraction = np.abs(spectrum[:-6]).max() / spectrum[-6]
-    wanted = spectrum[-6:]
-    assert factored_distance(compress(operator, exact), exact) < 1e-12
+def test_a_single_product_is_a_plain_step_to_second_order(start):
+    """The warm-started step differs from the exact one by the square of the angle between the eigenspaces."""
+    Y0 = start[0] * np.sqrt(np.maximum(start[1], 0))
     off = []
-    for angle in (1e-3, 1e-2):
-        step = compress(operator, exact + angle * noise)
-        before = factored_distance(exact + angle * noise, exact)
-        assert factored_distance(step, exact) <= 1.5 * contraction * before
-        off.append(np.abs(np.linalg.eigvalsh(step.T @ step) - wanted).max())
-    assert off[0] < 0.03 * off[1]
+    for steps in (2, 60):
+        Y = by_dense_eigendecomposition(Y0, 260, steps)
+        exact = by_dense_eigendecomposition(Y, 260, 1)
+        one, two = (Point(Y, 260).plain_step(products)[0] for products in (1, 2))
+        moved = factored_distance(Y, exact)
+        off.append(factored_distance(one, exact))
+        assert off[-1] < 0.3 * moved
+        assert factored_distance(two, exact) < off[-1] + 1e-6 * moved  # single precision: 1e-7 of the move
+    assert off[1] < off[0]
 
 
 def test_rank_loss_is_repaired():
@@ -232,7 +345,7 @@ def test_fewer_rows_than_words_on_real_statistics(real_corpus):
 
 
 @pytest.mark.data
-def test_momentum_ends_nearer_to_the_limit_than_the_papers_150_steps(real_corpus):
+def test_newton_ends_nearer_to_the_limit_than_the_papers_150_steps(real_corpus):
     operator = aw.CooccurrenceOperator(real_corpus("nips12", 1000).counts)
     limit = aw.rectify_enn(operator, 20, relaxation=1.0, tol=2e-6, max_iter=5000)
     paper = aw.rectify_enn(operator, 20, relaxation=1.0, tol=0, max_iter=150)

@@ -15,9 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._namespace import array_namespace, like, to_numpy
 from .._typing import BoolArray, FloatArray
 from .._validation import as_real_array, check_n_components
 from ..exceptions import InputError
+from ..linalg.pivoted import squared_lengths
+from ..linalg.tall import times
 from ..model import TopicModel
 from .recover import recover_topics
 from .select import select_anchors
@@ -40,25 +43,30 @@ class Coordinates(NamedTuple):
         that is every word that occurs; negative entries of Y Y' can spoil rows of rare words.
     """
 
-    X: FloatArray
+    X: Any
     d: FloatArray
     usable: BoolArray
 
 
-def normalised_coordinates(Y: FloatArray) -> Coordinates:
+def normalised_coordinates(Y: Any) -> Coordinates:
     """X = diag(d)^-1 Y R' of Algorithm 5: same norms and inner products as the rows of Cbar (Lemma 2, Eq. 5).
 
-    Where fewer than K rows could be probability vectors, every row of positive sum is taken as usable.
+    Where fewer than K rows could be probability vectors, every row of positive sum is taken as usable. X is in the
+    namespace of Y, the rest NumPy's.
     """
-    d = Y @ Y.sum(axis=0)
-    R = np.linalg.qr(Y)[1]
+    xp = array_namespace(Y)
+    sums = Y @ xp.sum(Y, axis=0)
+    d = to_numpy(sums)
+    R = xp.linalg.qr(Y, mode="reduced")[1]
     floor = np.finfo(np.float64).eps * float(np.abs(d).max(initial=0.0))
     positive = d > floor
-    X = np.where(positive[:, None], Y, 0.0) @ R.T / np.where(positive, d, 1.0)[:, None]
-    usable = positive & (np.einsum("ij,ij->i", X, X) <= 1.0 + 1e-9)
+    scale = like(np.where(positive, 1.0 / np.where(positive, d, 1.0), 0.0), Y)
+    X = times(Y, R.T) * scale[:, None]
+    usable = positive & (squared_lengths(X) <= 1.0 + 1e-9)
     if usable.sum() < Y.shape[1]:
         usable = positive
-    X[~usable] = 0.0
+    if not usable.all():
+        X = xp.where(like(usable, Y)[:, None], X, xp.zeros_like(X))
     return Coordinates(X, d, usable)
 
 
@@ -83,22 +91,27 @@ def low_rank_anchor_words(Y: Any, *, anchors: Any = None, n_jobs: int | None = N
     TopicModel
         With ``Y``; ``anchor_rows`` is None, as the original co-occurrence is not known here.
     """
-    Y = as_real_array(Y, "Y", "a matrix, words x topics")  # a copy: the record keeps it
+    if array_namespace(Y) is np:
+        Y = as_real_array(Y, "Y", "a matrix, words x topics")  # a copy: the record keeps it
     if Y.ndim != 2 or 0 in Y.shape:
         raise InputError(f"Y must be a matrix, words x topics, but has shape {Y.shape}.")
-    if not np.isfinite(Y).all():
+    xp = array_namespace(Y)
+    if not bool(xp.all(xp.isfinite(Y))):
         raise InputError("Y must be finite, but contains NaN or infinity.")
     K = check_n_components(Y.shape[1], Y.shape[0], "words")
     X, d, usable = normalised_coordinates(Y)
     S = select_anchors(X, K, usable, d, anchors)
 
-    anchor_rows = np.maximum(Y[S] @ Y.T, 0.0)
+    rows = xp.take(Y, like(S, Y), axis=0) @ Y.T
+    rows = xp.where(rows > 0.0, rows, xp.zeros_like(rows))
     d = d.copy()
-    d[S] = anchor_rows.sum(axis=1)
-    C_SS = anchor_rows[:, S]
-    anchor_rows /= d[S][:, None]
+    d[S] = to_numpy(xp.sum(rows, axis=1))
+    C_SS = to_numpy(xp.take(rows, like(S, Y), axis=1))
+    rows = rows / like(d[S], Y)[:, None]
+    # The least squares run where the compiled solver does: from here on NumPy's arrays.
     safe = np.where(usable, d, 1.0)[:, None]
-    rhs = (Y @ (anchor_rows @ Y).T) / safe
+    rhs = to_numpy(times(Y, (rows @ Y).T, n_jobs)) / safe
+    Y, anchor_rows = to_numpy(Y), to_numpy(rows)
     _repair(Y, np.flatnonzero(~usable), anchor_rows, rhs, d)
     model = recover_topics(S, anchor_rows @ anchor_rows.T, rhs, d, C_SS, n_jobs=n_jobs)
     return replace(model, Y=Y)

@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from .._namespace import array_namespace, like
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_n_components
 from ..exceptions import DegenerateWarning, InputError
-from ..linalg.pivoted import pivot_rows
+from ..linalg.pivoted import pivot_rows, squared_lengths
 
 
-def select_anchors(
-    rows: FloatArray, K: int, candidates: BoolArray, frequency: FloatArray, anchors: Any = None
-) -> IntArray:
+def select_anchors(rows: Any, K: int, candidates: BoolArray, frequency: FloatArray, anchors: Any = None) -> IntArray:
     """K anchors: those given, then the rows farthest from the span of the chosen ones.
 
     Parameters
@@ -37,8 +36,9 @@ def select_anchors(
     eligible[fixed] = True
     check_n_components(K, int(eligible.sum()))
     chosen = pivot_rows(rows, K, candidates=candidates, first=fixed).indices
-    if fixed.size and not rows[fixed].any(axis=1).all():
-        lost = fixed[~rows[fixed].any(axis=1)][0]
+    lengths = squared_lengths(array_namespace(rows).take(rows, like(fixed, rows), axis=0))
+    if not lengths.all():
+        lost = fixed[lengths == 0.0][0]
         raise InputError(f"the given anchor in column {lost} co-occurs with no word: leave it out.")
     if chosen.size < fixed.size:
         raise InputError(

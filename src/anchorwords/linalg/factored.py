@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from .._typing import FloatArray
+from .._namespace import array_namespace
+from .tall import gram, times
 
 
-def factored_norm(Y: FloatArray) -> float:
+def factored_norm(Y: Any) -> float:
     """|Y Y'|_F."""
-    return float(np.linalg.norm(Y.T @ Y))
+    G = gram(Y, Y)
+    return float(array_namespace(Y).sum(G * G)) ** 0.5
 
 
-def factored_distance(before: FloatArray, after: FloatArray) -> float:
+def factored_distance(before: Any, after: Any) -> float:
     """|B B' - A A'|_F / |A A'|_F for B ``before``, A ``after``; the rotation of the factors does not matter.
 
     Written through D = A - B, as A A' - B B' = A D' + D B': no cancellation when the factors are close.
     """
     if before.shape[1] != after.shape[1]:
         raise ValueError("factors must have the same number of columns")
+    xp = array_namespace(after)
     # Rotate B towards A first (Procrustes), so that D is as small as the distance allows.
-    left, _, right = np.linalg.svd(before.T @ after)
-    before = before @ (left @ right)
+    left, _, right = xp.linalg.svd(gram(before, after))
+    before = times(before, left @ right)
     D = after - before
-    DD = D.T @ D
-    squared = (
-        np.sum(DD * (after.T @ after))
-        + np.sum(DD * (before.T @ before))
-        + 2.0 * np.sum((after.T @ D).T * (before.T @ D))
+    DD = gram(D, D)
+    squared = float(
+        xp.sum(DD * gram(after, after))
+        + xp.sum(DD * gram(before, before))
+        + 2.0 * xp.sum(gram(after, D).T * gram(before, D))
     )
     norm = factored_norm(after)
-    return float(np.sqrt(max(float(squared), 0.0))) / norm if norm > 0.0 else 0.0
+    return max(squared, 0.0) ** 0.5 / norm if norm > 0.0 else 0.0

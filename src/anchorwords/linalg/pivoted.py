@@ -4,20 +4,24 @@ Notation
 --------
 X : (N, D)   rows among which pivots are chosen
 Q : (D, k)   orthonormal basis of the span of the pivots chosen so far
-rho : (N,)   squared distance of each row from that span
+rho : (N,)   squared distance of each row from that span, or a bound on it
+
+Distances only shrink as the span grows, so one computed for a smaller span is a bound for the present one. The next
+pivot is found by looking at the largest bounds alone, a block of rows at a time: once the largest is up to
+date, it is the largest of all. Most rows are looked at once.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._namespace import array_namespace, is_numpy, like, to_numpy
 from .._typing import BoolArray, FloatArray, IntArray
 
-# Squared distances are downdated, which loses digits as they shrink; below this share of their value at the
-# last fresh computation they are computed afresh.
-_REFRESH = 1e-6
+# Rows brought up to date together; doubled as long as the pivot is not found.
+_BLOCK = 64
 
 
 class Pivots(NamedTuple):
@@ -27,14 +31,13 @@ class Pivots(NamedTuple):
     residuals: FloatArray
 
 
-def pivot_rows(
-    X: FloatArray, n_pivots: int, *, candidates: BoolArray | None = None, first: IntArray | None = None
-) -> Pivots:
+def pivot_rows(X: Any, n_pivots: int, *, candidates: BoolArray | None = None, first: IntArray | None = None) -> Pivots:
     """Greedily choose rows of X that are farthest from the span of those already chosen.
 
     Parameters
     ----------
     X : (N, D) array
+        Of any array namespace.
     n_pivots : int
         How many to choose.
     candidates : (N,) bool array, optional
@@ -50,41 +53,48 @@ def pivot_rows(
     """
     N, D = X.shape
     fixed = np.zeros(0, dtype=np.intp) if first is None else np.asarray(first, dtype=np.intp)
-    barred = np.zeros(N, dtype=bool) if candidates is None else ~candidates
-    rho = np.einsum("ij,ij->i", X, X)
-    allowed_rho = np.where(barred, 0.0, rho)
-    allowed_rho[fixed] = rho[fixed]
-    largest = float(allowed_rho.max(initial=0.0))
+    squares = squared_lengths(X)
+    rho = squares.copy() if candidates is None else np.where(candidates, squares, -1.0)
+    largest = max(float(rho.max(initial=0.0)), float(squares[fixed].max(initial=0.0)))
     rounding = (D * np.finfo(np.float64).eps) ** 2 * largest
-    fresh = largest
+    age = np.zeros(N, dtype=np.intp)  # size of the span that rho was computed for
     Q = np.zeros((D, n_pivots))
     indices: list[int] = []
     residuals: list[float] = []
     for k in range(n_pivots):
-        if k < fixed.size:
-            pivot = int(fixed[k])
-        else:
-            open_rho = np.where(barred, -1.0, rho)
-            pivot = int(np.argmax(open_rho))
-            if open_rho[pivot] < _REFRESH * fresh:
-                rho = _squared_distances(X, Q[:, :k])
-                open_rho = np.where(barred, -1.0, rho)
-                pivot = int(np.argmax(open_rho))
-                fresh = float(open_rho[pivot])
-        q = X[pivot].copy()
+        pivot = int(fixed[k]) if k < fixed.size else _farthest(X, Q[:, :k], rho, age)
+        q = to_numpy(X[pivot, :]).copy()
         for _ in range(2):  # once is not enough to be orthogonal to rounding
             q -= Q[:, :k] @ (Q[:, :k].T @ q)
         distance = float(np.linalg.norm(q))
-        if distance * distance <= rounding or (k >= fixed.size and barred[pivot]):
+        if distance * distance <= rounding or (k >= fixed.size and rho[pivot] < 0.0):
             break
         Q[:, k] = q / distance
-        rho = np.maximum(rho - (X @ Q[:, k]) ** 2, 0.0)
-        barred[pivot] = True
+        rho[pivot] = -1.0
         indices.append(pivot)
         residuals.append(distance)
     return Pivots(np.array(indices, dtype=np.intp), np.array(residuals))
 
 
-def _squared_distances(X: FloatArray, Q: FloatArray) -> FloatArray:
-    remainder = X - (X @ Q) @ Q.T
-    return np.einsum("ij,ij->i", remainder, remainder)
+def squared_lengths(X: Any) -> FloatArray:
+    """Squared norm of each row."""
+    if is_numpy(X):
+        return np.asarray(np.einsum("ij,ij->i", X, X))
+    return to_numpy(array_namespace(X).sum(X * X, axis=1))
+
+
+def _farthest(X: Any, Q: FloatArray, rho: FloatArray, age: IntArray) -> int:
+    """Row of largest rho, after bringing as many bounds up to date as that takes; -1 marks rows that are out."""
+    k = Q.shape[1]
+    size = _BLOCK
+    while True:
+        pivot = int(np.argmax(rho))
+        if rho[pivot] < 0.0 or age[pivot] == k:
+            return pivot
+        stale = np.argpartition(-rho, size)[:size] if size < rho.size else np.arange(rho.size)
+        stale = stale[(age[stale] < k) & (rho[stale] >= 0.0)]
+        rows = array_namespace(X).take(X, like(stale, X), axis=0)
+        basis = like(np.ascontiguousarray(Q), X)
+        rho[stale] = squared_lengths(rows - (rows @ basis) @ basis.T)
+        age[stale] = k
+        size *= 2

@@ -35,6 +35,8 @@ _SMALL = 200
 _FRESH_PASSES = 2
 # The fresh block joins when the residuals are within this factor of their goal: the two searches end together.
 _NEARLY = 100.0
+# Share of the largest eigenvalue by which one of the wanted must rise for the search to have found something.
+_NEWS = 1e-7
 # Passes between two looks at the Ritz values: a decomposition of T costs as much as a pass or more.
 _PASSES_A_LOOK = 3
 # A direction of the next block shorter than this share of the largest eigenvalue is rounding; one shorter than that,
@@ -128,6 +130,7 @@ def randomized_eigh(
     m = passes = 0
     scale = 0.0  # the largest entry of T on the way: of the order of the largest eigenvalue
     fresh = None if start is None else _FRESH_PASSES  # passes since the fresh block joined; a start is wide enough
+    found: FloatArray | None = None  # the wanted eigenvalues when it did
     while True:
         W = C @ Q
         passes += 1
@@ -150,7 +153,9 @@ def randomized_eigh(
         worst = float(residuals[:k].max()) if m >= k else np.inf
         if callback is not None:
             callback(passes, worst / goal)
-        searched = m == N or (fresh is not None and fresh >= _FRESH_PASSES)
+        # A search is over when a fresh block has brought no larger eigenvalue to light.
+        looked = m == N or (fresh is not None and fresh >= _FRESH_PASSES)
+        searched = looked and (m == N or found is None or bool((theta[:k] <= found + _NEWS * theta[0]).all()))
         if (worst <= goal and searched) or (passes >= max_passes and m >= k):
             U = times(Z, like(np.ascontiguousarray(S[:, : min(m, k + extra)]), Q), n_jobs)
             return Eigenpairs(theta[:k].copy(), _fix_signs(U[:, :k]), residuals[:k], passes, worst <= goal, U)
@@ -160,9 +165,10 @@ def randomized_eigh(
             basis[:, :keep] = times(Z, like(np.ascontiguousarray(S[:, :keep]), Q), n_jobs)
             T[:keep, :keep] = np.diag(theta[:keep])
             m = keep
-        search = fresh is None and worst <= _NEARLY * goal
+        search = (fresh is None or (looked and not searched)) and worst <= _NEARLY * goal
         if search or Q.shape[1] == 0:
-            fresh = 0 if search else fresh
+            if search:
+                fresh, found = 0, theta[:k].copy()
             spanned = xp.concat([basis[:, :m], Q], axis=1)
             probe = like(rng.standard_normal((N, min(width, N - spanned.shape[1]))), basis)
             Q = xp.concat([Q, _orthonormal(spanned, probe, n_jobs)], axis=1)

@@ -147,9 +147,9 @@ class TiledCorrection:
         for first, last, mirrored in ((0, n, 1.0), (n, N, 2.0)):
             for start in range(first, last, width):
                 stop = min(start + width, last)
-                S = entries(start, stop)
-                total += mirrored * float(xp.sum(S))
-                squares += mirrored * float(xp.sum(S * S))
+                S = xp.astype(entries(start, stop), V.dtype)
+                total += mirrored * float(xp.sum(S, dtype=xp.float64))
+                squares += mirrored * float(xp.sum(S * S, dtype=xp.float64))
                 largest = max(largest, float(xp.max(S)))
                 inside = inside + S @ V[start:stop, :]
                 if start >= n:
@@ -347,6 +347,10 @@ class CorrectedOperator:
         self._Y, self._omega, self._n_jobs = Y, omega, n_jobs
         self._order, self._places = chosen.order, xp.argsort(chosen.order)
         self.shape = (Y.shape[0], Y.shape[0])
+
+    def __array_namespace__(self) -> Any:
+        """Return the namespace in which the products live."""
+        return array_namespace(self._Y)
 
     def __matmul__(self, V: Any) -> Any:
         xp = array_namespace(V)

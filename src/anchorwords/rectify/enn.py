@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .._namespace import array_namespace, is_numpy
+from .._namespace import array_namespace, is_numpy, like
 from .._validation import check_iteration_options, check_positive_integer
 from ..exceptions import InputError
 from ..linalg.factored import factored_distance
@@ -102,10 +102,12 @@ def rectify_enn(
         step = _Step(n_rows, relaxation, tol, n_jobs)
         end: FixedPoint[_State] = iterate(step, _State(Y), max_iter=max_iter, tol=tol, callback=callback)
         Y = end.state.Y
-        # The guarantee is about Y and E of the same iteration.
-        eps, lowest = end.state.checked or _checked(Y, n_rows, n_jobs)
+        # The guarantee is about Y and E of the same iteration: sweep once more over the Y returned.
+        chosen = checked_first(Y, n_rows)
+        left = correction_of(array_namespace(Y).take(Y, chosen.order, axis=0), chosen.n_checked, n_jobs)
+        lowest = left.min_entry
     warn_unless_converged("ENN", end, tol)
-    return Rectified("enn", Y, None, end.converged, end.history, eps=eps, min_entry=lowest)
+    return Rectified("enn", Y, None, end.converged, end.history, eps=chosen.eps, min_entry=lowest)
 
 
 class _State(NamedTuple):
@@ -113,7 +115,6 @@ class _State(NamedTuple):
     basis: Any = None  # eigenvectors and runners-up, to start the next exact eigenproblem from
     rounds: int = 0  # Newton steps since the last time they had to be made shorter
     violation: float = float("inf")
-    checked: tuple[float, float] | None = None  # eps and the most negative entry of this Y, where they are known
 
 
 class _Step:
@@ -138,8 +139,8 @@ class _Step:
     def _fast(self, state: _State, t: int) -> tuple[_State, Iteration]:
         point = self._point(state)
         report = Iteration(0.0, point.violation)
-        if point.violation <= self.tol:  # done: leave Y, of which E is known, as it is
-            return state._replace(checked=(point.eps, point.correction.min_entry)), report
+        if point.violation <= self.tol:  # done: leave Y as it is
+            return state, report
         if not self.newton or t < _BURN_IN:
             Y, change = point.plain_step(2 if t < _CAREFUL_STEPS else 1)
             return _State(Y, violation=point.violation), report._replace(change=change)
@@ -162,16 +163,9 @@ class _Step:
     def _solve_afresh(self, state: _State) -> tuple[_State, Iteration]:
         operator = CorrectedOperator(state.Y, self.n_rows, self.omega, n_jobs=self.n_jobs)
         pairs = randomized_eigh(operator, state.Y.shape[1], tol=_EXACT_TOL, start=state.basis, random_state=0)
-        Y = compression(pairs.vectors, pairs.values)
+        Y = compression(pairs.vectors, like(pairs.values, pairs.vectors))
         violation = operator.violation()
         return _State(Y, pairs.basis, 0, violation), Iteration(factored_distance(state.Y, Y), violation)
-
-
-def _checked(Y: Any, n_rows: int, n_jobs: int | None) -> tuple[float, float]:
-    """Eps and the most negative checked entry."""
-    chosen = checked_first(Y, n_rows)
-    correction = correction_of(array_namespace(Y).take(Y, chosen.order, axis=0), chosen.n_checked, n_jobs)
-    return chosen.eps, correction.min_entry
 
 
 def compression(V: Any, D: Any) -> Any:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from .._typing import FloatArray
 from ..exceptions import ConvergenceWarning
 from ..linalg.fixed_point import FixedPoint, Iteration
@@ -48,7 +50,7 @@ class Rectified:
 
     def __post_init__(self) -> None:
         for array in (self.Y, self.C):
-            if array is not None:
+            if isinstance(array, np.ndarray):
                 array.setflags(write=False)
 
     @property

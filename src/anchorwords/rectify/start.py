@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import FloatArray, SymmetricOperator
+from .._namespace import array_namespace, like
+from .._typing import SymmetricOperator
 from .._validation import as_real_array, check_n_components, check_square_symmetric
 from ..exceptions import ConvergenceWarning, InputError
 from ..linalg.parallel import limited_threads
@@ -38,33 +39,36 @@ def starting_eigenpairs(C: SymmetricOperator, K: int, random_state: Any = 0, **o
     return pairs
 
 
-def starting_pairs(C: Any, n_components: int, random_state: Any) -> tuple[FloatArray, FloatArray]:
+def starting_pairs(C: Any, n_components: int, random_state: Any) -> tuple[Any, Any]:
     """Eigenvectors and eigenvalues from a matrix, an operator, or the pair itself."""
     if isinstance(C, tuple):
         return _check_pair(C, n_components)
     operator = as_operator(C)
     K = check_n_components(n_components, operator.shape[0], "words")
     pairs = starting_eigenpairs(operator, K, random_state)
-    return pairs.vectors, pairs.values
+    return pairs.vectors, like(pairs.values, pairs.vectors)
 
 
-def _check_pair(pair: tuple[Any, ...], n_components: int) -> tuple[FloatArray, FloatArray]:
+def _check_pair(pair: tuple[Any, ...], n_components: int) -> tuple[Any, Any]:
     if len(pair) != 2:
         raise InputError(f"an initial decomposition must be a pair (V, D), but has {len(pair)} parts.")
-    V, D = (as_real_array(part, "an initial decomposition", "a pair (V, D) of arrays") for part in pair)
+    xp = array_namespace(*pair)
+    if xp is np:
+        pair = tuple(as_real_array(part, "an initial decomposition", "a pair (V, D) of arrays") for part in pair)
+    V, D = pair
     if D.ndim == 2:
-        D = np.diagonal(D)
+        D = xp.linalg.diagonal(D)
     if (
         V.ndim != 2
         or D.ndim != 1
-        or V.shape[1] != D.size
+        or V.shape[1] != D.shape[0]
         or V.shape[0] < V.shape[1]
-        or not (np.isfinite(V).all() and np.isfinite(D).all())
+        or not bool(xp.all(xp.isfinite(V)) & xp.all(xp.isfinite(D)))
     ):
         raise InputError(
             "an initial decomposition (V, D) must hold finite eigenvectors (N, K) and eigenvalues (K,), but has "
             f"shapes {V.shape} and {D.shape}."
         )
     K = check_n_components(n_components, V.shape[1], "eigenpairs given")
-    leading = np.argsort(-D, kind="stable")[:K]
-    return V[:, leading], D[leading]
+    leading = xp.argsort(-D, stable=True)[:K]
+    return xp.take(V, leading, axis=1), xp.take(D, leading)

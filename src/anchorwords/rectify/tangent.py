@@ -76,7 +76,6 @@ class Point:
         xp = array_namespace(Y)
         self._xp, self._n_jobs, self._omega, self._target = xp, n_jobs, omega, target
         self._chosen: CheckedFirst = checked_first(Y, n_rows)
-        self.eps = self._chosen.eps
         self._Y = xp.take(Y, self._chosen.order, axis=0)
         values, vectors = self._positive_eigh(gram(self._Y, self._Y, n_jobs))
         self._R = (vectors * xp.sqrt(values)) @ vectors.T

@@ -126,7 +126,8 @@ class CooccurrenceOperator:
 
     def _diagonal(self) -> FloatArray:
         """Diagonal of C, frequent words first."""
-        squares = np.bincount(self._G.indices, weights=self._G.data**2, minlength=self.shape[0])
+        counted = np.bincount(self._G.indices, weights=self._G.data**2, minlength=self.shape[0])
+        squares: FloatArray = np.asarray(counted, dtype=np.float64)
         return diagonal_of(squares, self._d)
 
     def _columns(self, index: IntArray) -> SparseLike:
