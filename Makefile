@@ -34,6 +34,10 @@ test: lint
 
 bench: $(VENV)/.developer
 	$(BIN)/python benchmarks/tolerance.py --quick
+	$(BIN)/python benchmarks/floor.py --quick
+	$(BIN)/python benchmarks/scaling.py --quick
+	$(BIN)/python benchmarks/ablation.py --quick
+	$(BIN)/python benchmarks/peers.py --quick
 
 docs: $(VENV)/.developer
 	$(BIN)/python docs/check.py

@@ -1,11 +1,20 @@
-"""What the benchmark scripts share: their options, and tables written as Markdown and JSON."""
+"""What the benchmark scripts share: options, corpora, timing, the machine, and tables as Markdown and JSON."""
 
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import json
+import logging
+import os
+import platform
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
+
+# Nothing of anchorwords is imported up here: peers.py runs in interpreters that need not have it.
+STAGES = ("statistics", "eigenpairs", "rectification", "topics")
 
 
 def arguments(description: str) -> argparse.ArgumentParser:
@@ -22,3 +31,97 @@ def write_tables(output: Path | None, rows: list[dict], markdown: Callable[[list
         output.parent.mkdir(parents=True, exist_ok=True)
         output.with_suffix(".md").write_text(markdown(rows))
         output.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")
+
+
+def table(columns: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table; the first column is text, the others are numbers."""
+    lines = [columns, ["---", *["---:"] * (len(columns) - 1)], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def real_corpus(data: Path, name: str):
+    """One of the real corpora; where it is missing, the script ends with a sentence."""
+    import anchorwords as aw
+
+    if not (data / name).is_dir():
+        sys.exit(f"{data / name} is not there: name the folder that holds the corpora with --data.")
+    return aw.read_corpus(data / name)
+
+
+def seconds_of(function: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    function()
+    return time.perf_counter() - begin
+
+
+def timed_fit(counts, K: int):
+    """A fit as the estimator does it: seconds of each stage and of the whole, and what fit_topics returns."""
+    from anchorwords._validation import check_counts
+    from anchorwords.pipeline import fit_topics
+
+    clock = _StageClock()
+    with clock:
+        fit = fit_topics(check_counts(counts), K)
+    return clock.seconds, fit
+
+
+class _StageClock(logging.Handler):
+    """Seconds of the stages of the fit inside ``with``: each ends with a line in the log of the package."""
+
+    def __enter__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._logger = logging.getLogger("anchorwords.fit")
+        self._before = self._logger.level, self._logger.propagate
+        self._logger.addHandler(self)
+        self._logger.setLevel(logging.INFO)
+        self._logger.propagate = False
+        self._begin = self._last = time.perf_counter()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        now = time.perf_counter()
+        self.seconds[str(record.msg).split(":")[0]] = now - self._last
+        self._last = now
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds["whole"] = time.perf_counter() - self._begin
+        self._logger.removeHandler(self)
+        level, self._logger.propagate = self._before
+        self._logger.setLevel(level)
+
+
+# ---- Where and with what it was measured.
+
+
+def circumstances() -> dict:
+    """Date, machine and versions."""
+    names = ("anchorwords", "numpy", "scipy", "numba")
+    return {
+        "date": time.strftime("%Y-%m-%d"),
+        "machine": machine(len(usable_cores())),
+        "versions": {"python": platform.python_version(), **{name: importlib.metadata.version(name) for name in names}},
+    }
+
+
+def described(record: dict) -> str:
+    """The circumstances as one line of Markdown."""
+    host = record["machine"]
+    versions = "".join(f", {name} {version}" for name, version in record["versions"].items())
+    busy = f", others busy (load {host['load']:.1f})" if (host["load"] or 0.0) > 0.5 else ""
+    return f"{host['cpu']}, {host['cores_used']} of {host['cores']} cores{busy}; {record['date']}{versions}.\n"
+
+
+def machine(jobs: int) -> dict:
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.is_file() else []
+    model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), None)
+    return {
+        "cpu": model or platform.processor() or platform.machine(),
+        "cores": len(usable_cores()), "cores_used": jobs, "system": platform.platform(),
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+    }  # fmt: skip
+
+
+def usable_cores() -> list[int]:
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))

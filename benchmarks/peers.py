@@ -31,7 +31,7 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import mean, median
 
-from common import arguments, write_tables
+from common import arguments, machine, usable_cores, write_tables
 
 # Nothing of anchorwords is imported up here: the peers' interpreter need not have it.
 THREAD_VARIABLES = (
@@ -372,17 +372,6 @@ def measure(name: str, options, counts_file: Path, judge: Judge) -> dict:
     return row
 
 
-def machine(jobs: int) -> dict:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.is_file() else []
-    model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), None)
-    return {
-        "cpu": model or platform.processor() or platform.machine(),
-        "cores": len(usable_cores()), "cores_used": jobs, "system": platform.platform(),
-        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
-    }  # fmt: skip
-
-
 def commit() -> str | None:
     """The commit of this checkout, with -dirty where files have changed since."""
     command = ["git", "-C", str(Path(__file__).resolve().parent), "describe", "--always", "--dirty", "--exclude", "*"]
@@ -390,12 +379,6 @@ def commit() -> str | None:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return None
-
-
-def usable_cores() -> list[int]:
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))
 
 
 # ---- The table.

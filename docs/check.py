@@ -17,7 +17,8 @@ LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 # Page -> marker -> file whose content stands behind it.
 TABLES = {
-    "docs/algorithms.md": {name: f"docs/tables/{name}.md" for name in ("agreement", "momentum", "tolerance")},
+    "docs/algorithms.md": {name: f"docs/tables/{name}.md" for name in ("agreement", "limit", "tolerance")},
+    "docs/benchmarks.md": {name: f"docs/tables/{name}.md" for name in ("peers", "scaling", "floor", "ablation")},
 }
 
 

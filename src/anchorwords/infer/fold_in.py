@@ -23,10 +23,7 @@ import numpy as np
 from .._typing import FloatArray, SparseLike
 from ..exceptions import InputError
 from ..linalg.compiled import (
-    BOOL,
     CSR,
-    FLOAT,
-    INDICES,
     INT,
     MATRIX,
     READ_FLAGS,
@@ -35,6 +32,7 @@ from ..linalg.compiled import (
     VECTOR,
     VOID,
     compiled,
+    inner,
 )
 from ..linalg.parallel import for_each_block
 from ..linalg.simplex import solve_scaled_simplex
@@ -100,7 +98,7 @@ def fold_in(counts: SparseLike, B: FloatArray, prevalence: FloatArray, *, n_jobs
     return Compositions(weights, likelihood, n_known, gap)
 
 
-@compiled(VOID, READ_MATRIX, READ_VECTOR, READ_VECTOR, VECTOR, VECTOR)
+@inner
 def _gradient(rows, share, w, p, g):  # type: ignore[no-untyped-def]
     g[:] = 0.0
     for i in range(rows.shape[0]):
@@ -113,7 +111,7 @@ def _gradient(rows, share, w, p, g):  # type: ignore[no-untyped-def]
             g[k] += weight * rows[i, k]
 
 
-@compiled(BOOL, READ_MATRIX, READ_VECTOR, VECTOR, READ_VECTOR, READ_VECTOR, INDICES)
+@inner
 def _newton_step(rows, share, w, p, g, active):  # type: ignore[no-untyped-def]
     """Move w towards the minimiser of the quadratic model on the active topics; False without progress."""
     n_types, n = rows.shape[0], active.size
@@ -160,7 +158,7 @@ def _newton_step(rows, share, w, p, g, active):  # type: ignore[no-untyped-def]
     return False
 
 
-@compiled(VOID, READ_MATRIX, VECTOR, READ_VECTOR)
+@inner
 def _drop_fading(rows, w, g):  # type: ignore[no-untyped-def]
     """Set topics that are fading to zero, but none that alone explains a word; they come back if they are wanted."""
     K = w.size
@@ -185,7 +183,7 @@ def _drop_fading(rows, w, g):  # type: ignore[no-untyped-def]
         w[k] /= kept
 
 
-@compiled(FLOAT, READ_MATRIX, READ_VECTOR, VECTOR)
+@inner
 def _maximise(rows, share, w):  # type: ignore[no-untyped-def]
     """Maximise sum share log(rows w) in place; returns the certificate max g - 1."""
     n_types, K = rows.shape

@@ -1,21 +1,30 @@
-"""Compile kernels with numba, ahead of time and cached on disk where that is possible."""
+"""Compile kernels with numba, at their first call, cached on disk where that is possible."""
 
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable
+from functools import update_wrapper
 from typing import Any
 
 import numba
+import numpy as np
 from numba import types
+from numba.extending import register_jitable
 
 logger = logging.getLogger("anchorwords.linalg")
+
+# The compiler takes one thread at a time, and a kernel is to be compiled once.
+_COMPILING = threading.RLock()
 
 # The argument types of all kernels. Arrays are C-ordered; those a kernel only reads are declared read-only, which
 # accepts writable ones too.
 VOID = types.void
 INT_PAIR_AND_FLAG = types.Tuple((types.int64, types.int64, types.boolean))  # type: ignore[no-untyped-call]
 BYTES = types.Array(types.uint8, 1, "C", readonly=True)
+MASK = types.Array(types.uint8, 1, "C")
+WORDS = types.Array(types.uint64, 1, "C")
 INT_MATRIX = types.Array(types.int64, 2, "C")
 INT = types.int64
 FLOAT = types.float64
@@ -50,35 +59,75 @@ _SINGLE = {
 _REORDER = {"reassoc", "contract", "nsz"}
 
 
-def compiled(
-    result: Any, *arguments: Any, reorder: bool = False, single: bool = False, straight: bool = False
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Compile a function for these types when its module is loaded, without the interpreter lock.
+class Kernel:
+    """A function that is compiled when it is first called, for the types given and no others.
 
     The machine code is cached beside the module, or in the user's cache folder where the package folder is
     read-only. Where neither can be written, or what is there is damaged, the kernel is compiled afresh,
-    silently. One signature a kernel keeps the cache to one file, which processes may write side by side. Threads
-    are ours (see :mod:`anchorwords.linalg.parallel`), not numba's: numba's default thread pool aborts the
-    process when two Python threads enter it at once. ``reorder=True`` lets sums run in vector lanes: several times
-    faster for inner products, at the price of last digits that may differ between kinds of processor. ``single=True``
-    compiles a second form in which every float64 array is float32. ``straight=True`` is for kernels unrolled by hand:
-    it has the compiler look for vectors in straight-line code, which numba leaves off because it is slow to compile.
+    silently. Threads are ours (see :mod:`anchorwords.linalg.parallel`), not numba's: numba's default thread pool
+    aborts the process when two Python threads enter it at once.
+
+    Attributes
+    ----------
+    py_func : function
+        The source, as plain Python.
+    """
+
+    def __init__(self, function: Callable[..., Any], signatures: list[Any], straight: bool, **options: Any) -> None:
+        self.py_func = function
+        self._signatures = signatures
+        self._straight = straight
+        self._options = {"nogil": True, "error_model": "numpy", **options}
+        self._forms: list[Callable[..., Any] | None] = [None] * len(signatures)
+        update_wrapper(self, function)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run the compiled form."""
+        single = len(self._forms) > 1 and arguments[-1].dtype == np.float32
+        return (self._forms[single] or self._compiled(single))(*arguments)
+
+    def _compiled(self, form: int) -> Callable[..., Any]:
+        with _COMPILING:
+            if self._forms[form] is None:
+                before = numba.config.SLP_VECTORIZE  # type: ignore[attr-defined]
+                numba.config.SLP_VECTORIZE = int(self._straight) or before  # type: ignore[attr-defined]
+                try:
+                    self._forms[form] = self._compile(form)
+                finally:
+                    numba.config.SLP_VECTORIZE = before  # type: ignore[attr-defined]
+        compiled_form = self._forms[form]
+        assert compiled_form is not None
+        return compiled_form
+
+    def _compile(self, form: int) -> Callable[..., Any]:
+        signature = self._signatures[form]
+        try:
+            return numba.njit(signature, cache=True, **self._options)(self.py_func)
+        except Exception as error:
+            logger.debug("kernel %s is not cached: %s", self.py_func.__name__, error)
+            return numba.njit(signature, **self._options)(self.py_func)
+
+
+def compiled(
+    result: Any, *arguments: Any, reorder: bool = False, single: bool = False, straight: bool = False
+) -> Callable[[Callable[..., Any]], Kernel]:
+    """Make a function a kernel for these types: see :class:`Kernel`.
+
+    ``reorder=True`` lets sums run in vector lanes: several times faster for inner products, at the price of last digits
+    that may differ between kinds of processor. ``single=True`` adds a second form in which every float64 array is
+    float32, chosen by the last argument. ``straight=True`` is for kernels unrolled by hand: it has the compiler look for
+    vectors in straight-line code, which numba leaves off because it is slow to compile.
     """
     signatures = [result(*arguments)]
     if single:
         signatures.append(result(*(_SINGLE.get(argument, argument) for argument in arguments)))
 
-    fast: Any = _REORDER if reorder else False
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        before = numba.config.SLP_VECTORIZE  # type: ignore[attr-defined]
-        numba.config.SLP_VECTORIZE = int(straight) or before  # type: ignore[attr-defined]
-        try:
-            return numba.njit(signatures, cache=True, nogil=True, error_model="numpy", fastmath=fast)(function)
-        except Exception as error:
-            logger.debug("kernel %s is not cached: %s", function.__name__, error)
-            return numba.njit(signatures, nogil=True, error_model="numpy", fastmath=fast)(function)
-        finally:
-            numba.config.SLP_VECTORIZE = before  # type: ignore[attr-defined]
+    def decorate(function: Callable[..., Any]) -> Kernel:
+        return Kernel(function, signatures, straight, fastmath=_REORDER if reorder else False)
 
     return decorate
+
+
+def inner(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function callable from kernels; called from Python it is plain Python."""
+    return register_jitable(error_model="numpy")(function)

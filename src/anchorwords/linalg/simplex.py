@@ -24,17 +24,13 @@ import numpy as np
 
 from .._typing import FloatArray
 from .compiled import (
-    BOOL,
-    FLAGS,
     FLOAT,
-    INDICES,
     INT,
     MATRIX,
     READ_MATRIX,
-    READ_VECTOR,
-    VECTOR,
     VOID,
     compiled,
+    inner,
 )
 from .parallel import for_each_block
 
@@ -99,7 +95,7 @@ def _normalise(G: FloatArray, rhs: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.ascontiguousarray(G * scale + shared), np.ascontiguousarray(rhs * scale + shared)
 
 
-@compiled(BOOL, READ_MATRIX, MATRIX, INDICES, INT, INT)
+@inner
 def _append(G, L, face, size, vertex):  # type: ignore[no-untyped-def]
     """Add a row to the Cholesky factor of G on the face; False where the vertex is dependent."""
     for p in range(size):
@@ -117,7 +113,7 @@ def _append(G, L, face, size, vertex):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled(INT, READ_MATRIX, MATRIX, INDICES, VECTOR, INT, INT)
+@inner
 def _remove(G, L, face, w, size, position):  # type: ignore[no-untyped-def]
     """Take one vertex out of the face and refactor the rows behind it."""
     for p in range(position, size - 1):
@@ -137,7 +133,7 @@ def _remove(G, L, face, w, size, position):  # type: ignore[no-untyped-def]
     return size
 
 
-@compiled(FLOAT, MATRIX, INT, VECTOR, VECTOR, FLOAT)
+@inner
 def _saddle_solve(L, size, z, u, total):  # type: ignore[no-untyped-def]
     """Solve L L' x + nu e = z, e'x = total in place for u = L^-1 e; returns nu."""
     zu = 0.0
@@ -160,7 +156,7 @@ def _saddle_solve(L, size, z, u, total):  # type: ignore[no-untyped-def]
     return nu
 
 
-@compiled(VOID, READ_MATRIX, READ_VECTOR, MATRIX, INDICES, INT, VECTOR, VECTOR)
+@inner
 def _face_optimum(G, b, L, face, size, z, u):  # type: ignore[no-untyped-def]
     """Minimise over the affine hull of the face: G z + nu e = b, e'z = 1."""
     narrow = False
@@ -188,7 +184,7 @@ def _face_optimum(G, b, L, face, size, z, u):  # type: ignore[no-untyped-def]
             z[p] += r[p]
 
 
-@compiled(INT, READ_MATRIX, READ_VECTOR, MATRIX, INDICES, FLAGS, FLAGS, VECTOR, VECTOR, VECTOR, FLOAT, INT)
+@inner
 def _solve_one(G, b, L, face, inside, barred, w, z, u, tol, max_steps):  # type: ignore[no-untyped-def]
     """Active set for one target; returns the size of the optimal face (vertices in face, weights in w)."""
     K = G.shape[0]
@@ -288,7 +284,7 @@ def _solve_rows(G, rhs, weights, tol, max_steps):  # type: ignore[no-untyped-def
             weights[row, face[p]] = w[p]
 
 
-@compiled(VECTOR, READ_MATRIX, READ_VECTOR)
+@inner
 def solve_scaled_simplex(G, b):  # type: ignore[no-untyped-def]
     """Minimise w'Gw/2 - b'w on the simplex inside another kernel, for G and b already scaled and shifted."""
     K = G.shape[0]

@@ -29,6 +29,7 @@ from ..linalg.compiled import (
     FLOAT,
     INDICES,
     INT,
+    MASK,
     MATRIX,
     READ_MATRIX,
     READ_SINGLE_MATRIX,
@@ -37,6 +38,7 @@ from ..linalg.compiled import (
     SINGLE_VECTOR,
     VECTOR,
     VOID,
+    WORDS,
     compiled,
 )
 from ..linalg.factored import factored_norm
@@ -282,6 +284,7 @@ def _likely_pairs(
     def work(first: int, last: int) -> None:
         tile = np.empty(width * n_checked, dtype=np.float32)
         indices, entries = np.empty(tile.size + 1, dtype=np.int32), np.empty(tile.size + 1, dtype=np.float32)
+        mask = np.empty(-(-n_checked // 8) * 8, dtype=np.uint8)
         for start in range(first, last, width):
             if held[0] > limit:
                 return
@@ -290,7 +293,7 @@ def _likely_pairs(
             cosines = tile[: (stop - start) * n_partners].reshape(stop - start, n_partners)
             np.matmul(directions[start:stop], across[:, :n_partners], out=cosines)
             row_counts = counts[start + 1 : stop + 1]
-            _small_cosines(cosines, threshold, lengths, start, indices, entries, row_counts)
+            _small_cosines(cosines, threshold, lengths, start, indices, entries, row_counts, mask, mask.view(np.uint64))
             size = int(row_counts.sum())
             found_indices[first // span].append(indices[:size].copy())
             found_entries[first // span].append(entries[:size].copy())
@@ -376,21 +379,31 @@ def violation(correction: TiledCorrection | SparseCorrection, r: float, N: int, 
     return float(np.sqrt(max(squared, 0.0)) / norm)
 
 
-@compiled(VOID, READ_SINGLE_MATRIX, FLOAT, READ_SINGLE_VECTOR, INT, SHORT_INDICES, SINGLE_VECTOR, INDICES)
-def _small_cosines(cosines, threshold, lengths, first, indices, entries, counts):  # type: ignore[no-untyped-def]
+@compiled(VOID, READ_SINGLE_MATRIX, FLOAT, READ_SINGLE_VECTOR, INT, SHORT_INDICES, SINGLE_VECTOR, INDICES, MASK, WORDS)
+def _small_cosines(  # type: ignore[no-untyped-def]
+    cosines, threshold, lengths, first, indices, entries, counts, mask, words
+):
     """Pairs (j, i), i < j, of a tile with a cosine below the threshold, and their entries of Y Y', as CSR rows.
 
-    ``indices`` and ``entries`` have room for the whole tile and one more.
+    ``indices`` and ``entries`` have room for the whole tile and one more. ``mask`` is room for the comparisons of a row,
+    and ``words`` the same memory read eight at a time: most are zero and are passed over in one step.
     """
     size = 0
+    limit = np.float32(threshold)
+    mask[:] = 0
     for row in range(cosines.shape[0]):
         begin = size
-        length = lengths[first + row]
-        # No branch: one that nobody can predict would cost more than the stores.
-        for i in range(min(cosines.shape[1], first + row)):
-            indices[size] = i
-            entries[size] = cosines[row, i] * length * lengths[i]
-            size += cosines[row, i] < threshold
+        n_partners = min(cosines.shape[1], first + row)
+        for i in range(n_partners):
+            mask[i] = cosines[row, i] < limit
+        for w in range((n_partners + 7) // 8):
+            if words[w] != 0:
+                # No branch: one that nobody can predict would cost more than the store.
+                for i in range(8 * w, 8 * w + 8):
+                    indices[size] = i
+                    size += mask[i]
+        for p in range(begin, size):
+            entries[p] = cosines[row, indices[p]] * lengths[first + row] * lengths[indices[p]]
         counts[row] = size - begin
 
 

@@ -22,7 +22,7 @@ from .._memory import require_dense
 from .._typing import BoolArray, FloatArray, SparseLike
 from .._validation import check_counts, has_fractions
 from ..exceptions import FractionalCountsWarning, InputError
-from ..linalg.compiled import CSR, INT, MATRIX, VOID, compiled
+from ..linalg.compiled import CSR, INT, MATRIX, VOID, compiled, inner
 from ..linalg.parallel import for_each_block
 from ..linalg.sparse import csr_parts
 
@@ -146,7 +146,7 @@ def dense_cooccurrence(G: SparseLike, d: FloatArray, n_jobs: int | None = None) 
     by_word, by_document = csr_parts(sp.csr_array(G.T)), csr_parts(G)
 
     def work(start: int, stop: int) -> None:
-        accumulate_rows(*by_word, *by_document, start, C[start:stop])
+        _accumulate_rows(*by_word, *by_document, start, C[start:stop])
 
     for_each_block(work, n_words, 64, n_jobs)
     C[np.diag_indices(n_words)] = diagonal_of(C.diagonal(), d)
@@ -163,13 +163,17 @@ def diagonal_of(squares: FloatArray, d: FloatArray) -> FloatArray:
     return np.where(difference > 64.0 * np.finfo(np.float64).eps * squares, difference, 0.0)
 
 
+@inner
+def accumulate_row(w_indptr, w_indices, w_data, indptr, indices, data, word, out):  # type: ignore[no-untyped-def]
+    """Add a row of G'G to the array ``out`` (w_*: G' as CSR; indptr...: G as CSR)."""
+    for p in range(w_indptr[word], w_indptr[word + 1]):
+        doc = w_indices[p]
+        value = w_data[p]
+        for q in range(indptr[doc], indptr[doc + 1]):
+            out[indices[q]] += value * data[q]
+
+
 @compiled(VOID, *CSR, *CSR, INT, MATRIX)
-def accumulate_rows(w_indptr, w_indices, w_data, indptr, indices, data, first, out):  # type: ignore[no-untyped-def]
-    """Add rows first, first + 1, ... of G'G to the rows of ``out`` (w_*: G' as CSR; indptr...: G as CSR)."""
+def _accumulate_rows(w_indptr, w_indices, w_data, indptr, indices, data, first, out):  # type: ignore[no-untyped-def]
     for row in range(out.shape[0]):
-        word = first + row
-        for p in range(w_indptr[word], w_indptr[word + 1]):
-            doc = w_indices[p]
-            value = w_data[p]
-            for q in range(indptr[doc], indptr[doc + 1]):
-                out[row, indices[q]] += value * data[q]
+        accumulate_row(w_indptr, w_indices, w_data, indptr, indices, data, first + row, out[row])

@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_counts
 from ..exceptions import InputError
-from ..linalg.compiled import CSR, INT, MATRIX, READ_VECTOR, VECTOR, VOID, compiled
+from ..linalg.compiled import CSR, INT, READ_VECTOR, VECTOR, VOID, compiled
 from ..linalg.parallel import for_each_block
 from ..linalg.sparse import csr_parts, gram_times_dense
-from .moments import accumulate_rows, dense_cooccurrence, diagonal_of, pair_moments, refuse_dense
+from .moments import accumulate_row, dense_cooccurrence, diagonal_of, pair_moments, refuse_dense
 
 _ROWS = 2048
 
@@ -96,7 +96,7 @@ class CooccurrenceOperator:
         by_word, by_document = csr_parts(self._Gt), csr_parts(self._G)
 
         def work(start: int, stop: int) -> None:
-            _squared_row_norms(*by_word, *by_document, diagonal, start, squares[start:stop], np.zeros((1, N)))
+            _squared_row_norms(*by_word, *by_document, diagonal, start, squares[start:stop], np.zeros(N))
 
         for_each_block(work, N, _ROWS, self._n_jobs)
         return np.sqrt(squares)[self._place]
@@ -150,15 +150,15 @@ def _relabelled(matrix: SparseLike, names: IntArray) -> SparseLike:
     return result
 
 
-@compiled(VOID, *CSR, *CSR, READ_VECTOR, INT, VECTOR, MATRIX)
+@compiled(VOID, *CSR, *CSR, READ_VECTOR, INT, VECTOR, VECTOR)
 def _squared_row_norms(  # type: ignore[no-untyped-def]
     w_indptr, w_indices, w_data, indptr, indices, data, diagonal, first, out, row
 ):
     for i in range(out.shape[0]):
         row[:] = 0.0
-        accumulate_rows(w_indptr, w_indices, w_data, indptr, indices, data, first + i, row)
-        row[0, first + i] = diagonal[first + i]
+        accumulate_row(w_indptr, w_indices, w_data, indptr, indices, data, first + i, row)
+        row[first + i] = diagonal[first + i]
         total = 0.0
-        for j in range(row.shape[1]):
-            total += row[0, j] * row[0, j]
+        for j in range(row.shape[0]):
+            total += row[j] * row[j]
         out[i] = total

@@ -1,6 +1,6 @@
-"""Where ENN ends: plain steps, over-relaxation and momentum, each against the limit of the plain iteration.
+"""Where ENN ends: plain steps, over-relaxation and Newton steps, each against the limit of the plain iteration.
 
-python benchmarks/momentum.py [--data ../shared/data] [--output docs/tables/momentum]
+python benchmarks/limit.py [--data ../shared/data] [--output docs/tables/limit]
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LIMIT = 2000
 WAYS = {
     "plain, the paper's 150 steps": {"relaxation": 1.0, "tol": 1e-14, "max_iter": 150},
     "over-relaxed by 1.8": {"relaxation": 1.8, "tol": 1e-14, "max_iter": 1000},
-    "momentum (default)": {},
+    "Newton (default)": {},
 }
 
 
