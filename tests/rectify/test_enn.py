@@ -212,6 +212,14 @@ def test_the_end_is_non_negative_sums_to_one_and_is_near(start, n_rows):
     assert factored_distance(Y, done) < 50 * np.linalg.norm(E) / np.linalg.norm(product)
 
 
+def test_fewer_checked_rows_than_topics(start):
+    """The block of checked words has no rank K then: Newton steps go on without the finite end."""
+    result = aw.rectify_enn(start, 6, n_rows=4, max_iter=300)
+    E, _ = dense_correction(result.Y, 4)
+    assert result.converged
+    assert np.linalg.norm(E) <= 2e-8 * np.linalg.norm(result.Y @ result.Y.T)
+
+
 def test_rows_are_projected_to_the_cone():
     """Against the definition: the nearest point with non-negative products, by non-negative least squares."""
     from scipy.optimize import nnls

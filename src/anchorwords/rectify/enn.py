@@ -16,6 +16,7 @@ creeping of the plain iteration (see :mod:`anchorwords.rectify.tangent`).
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from .._namespace import array_namespace, is_numpy, like
@@ -39,6 +40,8 @@ _CAREFUL_STEPS = 2
 _PATIENCE = 2
 # Newton steps go on until the violation is this many times the tolerance; from there the end is had piece by piece.
 _LEAP = 1e3
+# One attempt at the end is enough where Y Y' is near; after so many, Newton steps go on alone.
+_FINISHES = 3
 # Single precision, off by some 1e-7, will do for E while the violation is above this.
 _COARSE = 1e-5
 # Residual of each eigenproblem in the paper's step-for-step mode.
@@ -115,6 +118,7 @@ class _State(NamedTuple):
     basis: Any = None  # eigenvectors and runners-up, to start the next exact eigenproblem from
     rounds: int = 0  # Newton steps since the last time they had to be made shorter
     violation: float = float("inf")
+    finishes: int = 0  # attempts at the end
 
 
 class _Step:
@@ -144,13 +148,16 @@ class _Step:
         if not self.newton or t < _BURN_IN:
             Y, change = point.plain_step(2 if t < _CAREFUL_STEPS else 1)
             return _State(Y, violation=point.violation), report._replace(change=change)
-        if point.violation <= _LEAP * self.tol and is_numpy(state.Y):
-            Y = finish(state.Y, self.n_rows, self.tol / 2.0, self.n_jobs)
-            return _State(Y, violation=point.violation), report._replace(change=factored_distance(state.Y, Y))
+        if point.violation <= _LEAP * self.tol and is_numpy(state.Y) and state.finishes < _FINISHES:
+            with suppress(RankLost):  # fewer checked words than topics: there is no block to finish first
+                Y = finish(state.Y, self.n_rows, self.tol / 2.0, self.n_jobs)
+                change = factored_distance(state.Y, Y)
+                after = _State(Y, violation=point.violation, finishes=state.finishes + 1)
+                return after, report._replace(change=change)
         # Where the last move overshot, go on with shorter ones.
         rounds = state.rounds + 1 if point.violation < state.violation else state.rounds // 2
         Y, change = point.newton_step(1 + rounds // _PATIENCE)
-        return _State(Y, None, rounds, point.violation), report._replace(change=change)
+        return _State(Y, None, rounds, point.violation, state.finishes), report._replace(change=change)
 
     def _point(self, state: _State) -> Point:
         """Y and its correction, at first in single precision."""
