@@ -30,8 +30,17 @@ from unittest.mock import patch
 
 import numpy as np
 import scipy.sparse as sp
-from common import arguments, circumstances, described, real_corpus, seconds_of, table, write_tables
-from peers import commit, warm_up_counts
+from common import (
+    arguments,
+    circumstances,
+    commit,
+    described,
+    real_corpus,
+    seconds_of,
+    table,
+    warm_up_counts,
+    write_tables,
+)
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 import anchorwords as aw

@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import platform
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -125,3 +126,43 @@ def usable_cores() -> list[int]:
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))
+
+
+def commit() -> str | None:
+    """The commit of this checkout, with -dirty where files have changed since."""
+    command = ["git", "-C", str(Path(__file__).resolve().parent), "describe", "--always", "--dirty", "--exclude", "*"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def peak_mb(process: int | str = "self") -> float:
+    """Largest resident memory of a process so far, in MB.
+
+    Read from /proc where there is one: getrusage's ru_maxrss, which Linux carries over from the process that started
+    this one, makes a small program look as large as the one that started it.
+    """
+    status = Path(f"/proc/{process}/status")
+    if status.is_file():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM"):
+                return int(line.split()[1]) * 1024 / 1e6
+    if process != "self":
+        return 0.0
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
+
+
+# ---- A fit to warm up with.
+
+
+def warm_up_counts():
+    """Eighty documents of three plain topics."""
+    import numpy as np
+    import scipy.sparse as sp
+
+    rng = np.random.default_rng(0)
+    topics = np.kron(np.eye(3), np.full((1, 12), 1.0)) + 0.1
+    return sp.csr_matrix(rng.poisson(4.0 * rng.dirichlet(np.full(3, 0.3), size=80) @ topics).astype(np.float64))

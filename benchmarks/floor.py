@@ -30,8 +30,19 @@ from time import perf_counter
 from unittest.mock import patch
 
 import numpy as np
-from common import STAGES, arguments, circumstances, described, real_corpus, seconds_of, table, timed_fit, write_tables
-from peers import commit, warm_up_counts
+from common import (
+    STAGES,
+    arguments,
+    circumstances,
+    commit,
+    described,
+    real_corpus,
+    seconds_of,
+    table,
+    timed_fit,
+    warm_up_counts,
+    write_tables,
+)
 
 import anchorwords as aw
 from anchorwords.anchors import recover, select

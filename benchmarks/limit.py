@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 
-from common import arguments, write_tables
+from common import arguments, table, write_tables
 
 import anchorwords as aw
 from anchorwords.datasets import load_docstrings
@@ -40,16 +40,26 @@ def compare(counts, name: str, K: int) -> list[dict]:
 
 
 def markdown(rows: list[dict]) -> str:
-    lines = [
-        f"| corpus | words | K | way | steps | violation left | distance from {LIMIT:,} plain steps | their violation |",
-        "|---|---:|---:|---|---:|---:|---:|---:|",
+    columns = [
+        "corpus",
+        "words",
+        "K",
+        "way",
+        "steps",
+        "violation left",
+        f"distance from {LIMIT:,} plain steps",
+        "their violation",
     ]
-    lines += [
-        f"| {r['corpus']} | {r['words']:,} | {r['K']} | {r['way']} | {r['steps']} | {r['violation']:.1e} "
-        f"| {r['distance']:.1e} | {r['limit_violation']:.1e} |"
-        for r in rows
-    ]
-    return "\n".join(lines) + "\n"
+    return table(
+        columns,
+        [
+            [
+                r["corpus"], f"{r['words']:,}", f"{r['K']}", r["way"], f"{r['steps']}", f"{r['violation']:.1e}",
+                f"{r['distance']:.1e}", f"{r['limit_violation']:.1e}",
+            ]
+            for r in rows
+        ],
+    )  # fmt: skip
 
 
 def main() -> None:

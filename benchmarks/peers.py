@@ -31,7 +31,7 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import mean, median
 
-from common import arguments, machine, usable_cores, write_tables
+from common import arguments, commit, machine, peak_mb, usable_cores, warm_up_counts, write_tables
 
 # Nothing of anchorwords is imported up here: the peers' interpreter need not have it.
 THREAD_VARIABLES = (
@@ -234,34 +234,6 @@ def run_here(folder: Path) -> None:
     )
 
 
-def warm_up_counts():
-    """Eighty documents of three plain topics."""
-    import numpy as np
-    import scipy.sparse as sp
-
-    rng = np.random.default_rng(0)
-    topics = np.kron(np.eye(3), np.full((1, 12), 1.0)) + 0.1
-    return sp.csr_matrix(rng.poisson(4.0 * rng.dirichlet(np.full(3, 0.3), size=80) @ topics).astype(np.float64))
-
-
-def peak_mb(process: int | str = "self") -> float:
-    """Largest resident memory of a process so far, in MB.
-
-    Read from /proc where there is one: getrusage's ru_maxrss, which Linux carries over from the process that started
-    this one, makes a small program look as large as the one that started it.
-    """
-    status = Path(f"/proc/{process}/status")
-    if status.is_file():
-        for line in status.read_text().splitlines():
-            if line.startswith("VmHWM"):
-                return int(line.split()[1]) * 1024 / 1e6
-    if process != "self":
-        return 0.0
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
-
-
 def largest_ended_worker_mb() -> float:
     """The same of the largest forked worker that has ended; pages it shares with this process count."""
     import resource
@@ -370,15 +342,6 @@ def measure(name: str, options, counts_file: Path, judge: Judge) -> dict:
         for run in runs[1:]:
             del run["settings"], run["versions"]
     return row
-
-
-def commit() -> str | None:
-    """The commit of this checkout, with -dirty where files have changed since."""
-    command = ["git", "-C", str(Path(__file__).resolve().parent), "describe", "--always", "--dirty", "--exclude", "*"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return None
 
 
 # ---- The table.

@@ -23,8 +23,19 @@ from statistics import median
 
 import numpy as np
 import scipy.sparse as sp
-from common import STAGES, arguments, circumstances, described, real_corpus, table, timed_fit, write_tables
-from peers import commit, peak_mb, warm_up_counts
+from common import (
+    STAGES,
+    arguments,
+    circumstances,
+    commit,
+    described,
+    peak_mb,
+    real_corpus,
+    table,
+    timed_fit,
+    warm_up_counts,
+    write_tables,
+)
 
 WORDS = (1_000, 3_000, 12_000, 25_000, 50_000, None)
 TOPICS = (10, 20, 50, 100, 200)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from itertools import pairwise
 
-from common import arguments, write_tables
+from common import arguments, table, write_tables
 
 import anchorwords as aw
 from anchorwords.exceptions import ConvergenceWarning
@@ -45,16 +45,17 @@ def rows_for(counts, name: str, K: int, tolerances=TOLERANCES) -> list[dict]:
 
 
 def markdown(rows: list[dict]) -> str:
-    lines = [
-        "| corpus | words | K | tol | steps | largest TV to tol/10 | mean TV | anchors kept |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
-    ]
-    lines += [
-        f"| {r['corpus']} | {r['words']:,} | {r['K']} | {r['tol']:.0e} | {r['steps']} "
-        f"| {r['max_tv']:.4f} | {r['mean_tv']:.5f} | {r['anchors_kept']} of {r['K']} |"
-        for r in rows
-    ]
-    return "\n".join(lines) + "\n"
+    columns = ["corpus", "words", "K", "tol", "steps", "largest TV to tol/10", "mean TV", "anchors kept"]
+    return table(
+        columns,
+        [
+            [
+                r["corpus"], f"{r['words']:,}", f"{r['K']}", f"{r['tol']:.0e}", f"{r['steps']}", f"{r['max_tv']:.4f}",
+                f"{r['mean_tv']:.5f}", f"{r['anchors_kept']} of {r['K']}",
+            ]
+            for r in rows
+        ],
+    )  # fmt: skip
 
 
 def main() -> None:

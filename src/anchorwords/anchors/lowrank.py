@@ -19,8 +19,7 @@ from .._namespace import array_namespace, like, to_numpy
 from .._typing import BoolArray, FloatArray
 from .._validation import as_real_array, check_n_components
 from ..exceptions import InputError
-from ..linalg.pivoted import squared_lengths
-from ..linalg.tall import times
+from ..linalg.tall import squared_lengths, times
 from ..model import TopicModel
 from .recover import recover_topics
 from .select import select_anchors

@@ -12,7 +12,8 @@ from .._namespace import array_namespace, like
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_n_components
 from ..exceptions import DegenerateWarning, InputError
-from ..linalg.pivoted import pivot_rows, squared_lengths
+from ..linalg.pivoted import pivot_rows
+from ..linalg.tall import squared_lengths
 
 
 def select_anchors(rows: Any, K: int, candidates: BoolArray, frequency: FloatArray, anchors: Any = None) -> IntArray:

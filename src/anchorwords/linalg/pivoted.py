@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._namespace import array_namespace, is_numpy, like, to_numpy
+from .._namespace import array_namespace, like, to_numpy
 from .._typing import BoolArray, FloatArray, IntArray
+from .tall import squared_lengths
 
 # Rows brought up to date together; doubled as long as the pivot is not found.
 _BLOCK = 64
@@ -74,13 +75,6 @@ def pivot_rows(X: Any, n_pivots: int, *, candidates: BoolArray | None = None, fi
         indices.append(pivot)
         residuals.append(distance)
     return Pivots(np.array(indices, dtype=np.intp), np.array(residuals))
-
-
-def squared_lengths(X: Any) -> FloatArray:
-    """Squared norm of each row."""
-    if is_numpy(X):
-        return np.asarray(np.einsum("ij,ij->i", X, X))
-    return to_numpy(array_namespace(X).sum(X * X, axis=1))
 
 
 def _farthest(X: Any, Q: FloatArray, rho: FloatArray, age: IntArray) -> int:

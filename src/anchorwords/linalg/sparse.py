@@ -31,6 +31,12 @@ def csr_parts(matrix: SparseLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np
     )
 
 
+def even_bounds(indptr: npt.NDArray[np.int64], n_groups: int) -> npt.NDArray[np.int64]:
+    """Rows at which to cut a CSR matrix into groups of about equal size."""
+    goals = np.arange(1, n_groups) * (indptr[-1] / n_groups)
+    return np.concatenate([[0], np.searchsorted(indptr, goals), [indptr.size - 1]]).astype(np.int64)
+
+
 def gram_times_dense(matrix: SparseLike, block: FloatArray, n_jobs: int | None = None) -> FloatArray:
     """G'(G V) for a CSR matrix G and a dense block V, in one pass over the rows of G.
 
@@ -40,8 +46,7 @@ def gram_times_dense(matrix: SparseLike, block: FloatArray, n_jobs: int | None =
     indptr, indices, data = csr_parts(matrix)
     N, n_columns = matrix.shape[1], block.shape[1]
     n_groups = max(2, min(indptr[-1] // _COUNTS, _GROUPS, _ACCUMULATED // (N * _LANES)))
-    bounds = np.searchsorted(indptr, np.arange(1, n_groups) * (indptr[-1] / n_groups))
-    bounds = np.concatenate([[0], bounds, [matrix.shape[0]]])
+    bounds = even_bounds(indptr, n_groups)
     out = np.empty((N, n_columns))
     lanes = np.zeros((N, _LANES))
     sums = np.empty((n_groups, N, _LANES))

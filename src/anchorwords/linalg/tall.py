@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
-from .._namespace import array_namespace, is_numpy
+from .._namespace import array_namespace, is_numpy, to_numpy
+from .._typing import FloatArray
 from .parallel import for_each_block
 
 # At most this many blocks, of at least this many rows: enough for the cores of a workstation, few enough to add up.
@@ -80,3 +81,10 @@ def add_scaled(A: Any, factor: float, B: Any, n_jobs: int | None = None) -> None
         axpy(B[start:stop].reshape(-1), A[start:stop].reshape(-1), a=factor)
 
     for_each_block(work, A.shape[0], row_blocks(A.shape[0]), n_jobs if A.size > _LONG else 1)
+
+
+def squared_lengths(X: Any) -> FloatArray:
+    """Squared norm of each row, as NumPy's array."""
+    if is_numpy(X):
+        return np.asarray(np.einsum("ij,ij->i", X, X))
+    return to_numpy(array_namespace(X).sum(X * X, axis=1))

@@ -43,7 +43,8 @@ from ..linalg.compiled import (
 )
 from ..linalg.factored import factored_norm
 from ..linalg.parallel import for_each_block
-from ..linalg.tall import row_blocks, times
+from ..linalg.sparse import even_bounds
+from ..linalg.tall import row_blocks, squared_lengths, times
 
 # Entries of Y Y' alive at a time, a tile: 2 MiB of float64, which stays in the cache while it is clipped and summed.
 _TILE_ENTRIES = 1 << 18
@@ -195,7 +196,7 @@ class SparseCorrection:
         """Compute the likely pairs in double precision and hold the negative ones."""
         Y = np.ascontiguousarray(Y)
         counts = np.zeros(indptr.size, dtype=np.int64)
-        bounds = _even_bounds(indptr, 4 * _GROUPS)
+        bounds = even_bounds(indptr, 4 * _GROUPS)
         found: list[Any] = [None] * (bounds.size - 1)
 
         def work(group: int, _: int) -> None:
@@ -217,7 +218,7 @@ class SparseCorrection:
         self.squares = 2.0 * float(np.vdot(values, values))
         self.min_entry = -float(values.max(initial=0.0))
         # Rows in groups of about equal work, each enough to be worth an accumulator.
-        self._bounds = _even_bounds(indptr, max(1, min(_GROUPS, values.size // (8 * self._n))))
+        self._bounds = even_bounds(indptr, max(1, min(_GROUPS, values.size // (8 * self._n))))
 
     @property
     def nnz(self) -> int:
@@ -267,7 +268,7 @@ def _likely_pairs(
     One sweep of matrix products over tiles, in single precision, as CSR rows.
     """
     N, K = Y.shape
-    norms = np.sqrt(np.einsum("ij,ij->i", Y, Y))
+    norms = np.sqrt(squared_lengths(Y))
     directions = (Y / np.maximum(norms, np.finfo(np.float64).tiny)[:, None]).astype(np.float32)
     across = np.ascontiguousarray(directions[:n_checked].T)
     lengths = norms.astype(np.float32)
@@ -300,17 +301,11 @@ def _likely_pairs(
             held[0] += size
 
     for_each_block(work, N, span, n_jobs)
-    if held[0] > limit:
+    if counts.sum() > limit:  # not what is held: threads may have lost count of that, never upwards
         raise TooDense
     indices = np.concatenate([piece for pieces in found_indices for piece in pieces])
     found_indices.clear()  # one copy at a time: there may be many
     return np.cumsum(counts), indices, np.concatenate([piece for pieces in found_entries for piece in pieces])
-
-
-def _even_bounds(indptr: npt.NDArray[np.int64], n_groups: int) -> npt.NDArray[np.int64]:
-    """Rows at which to cut a CSR matrix into groups of about equal size."""
-    goals = np.arange(1, n_groups) * (indptr[-1] / n_groups)
-    return np.concatenate([[0], np.searchsorted(indptr, goals), [indptr.size - 1]]).astype(np.int64)
 
 
 class TooDense(Exception):

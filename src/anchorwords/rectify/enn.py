@@ -4,14 +4,15 @@ Notation
 --------
 Y : (N, K)   compression, C ~ Y Y'
 I            the |I| rows of Y of largest norm, where negative entries of Y Y' are looked for
-E : (N, N)   max(-Y Y', 0) on rows I and, by symmetry, columns I; never stored, swept over in tiles
+E : (N, N)   max(-Y Y', 0) on rows I and, by symmetry, columns I: a sparse matrix, see correction
 r            (1 - |Y'e|^2 - sum E) / N^2, what each entry needs for the sum to be one
 op           x -> Y (Y'x) + E x + r (e'x) e, of which Y becomes the rank-K positive semi-definite part
 
 The iteration is projected gradient descent, with step one, on half the squared distance of Y Y' from the
 non-negative matrices that sum to one. That view gives the fast mode (``relaxation="newton"``): some plain steps,
 because where the limit lies is decided there, then Newton steps on the same objective, which end the sublinear
-creeping of the plain iteration (see :mod:`anchorwords.rectify.tangent`).
+creeping of the plain iteration (:mod:`anchorwords.rectify.tangent`), then an end in finitely many steps
+(:mod:`anchorwords.rectify.finish`).
 """
 
 from __future__ import annotations
@@ -30,14 +31,12 @@ from .correction import CorrectedOperator, checked_first, correction_of
 from .finish import finish
 from .result import Callback, Rectified, warn_unless_converged
 from .start import starting_pairs
-from .tangent import Point, RankLost
+from .tangent import Point, RankLost, paced
 
 # Plain steps before the first Newton step.
 _BURN_IN = 10
 # In the first steps Y moves most; two products instead of one keep its eigenspace accurate there.
 _CAREFUL_STEPS = 2
-# Newton steps before their systems get one more conjugate gradient: short moves first, while Omega still changes much.
-_PATIENCE = 2
 # Newton steps go on until the violation is this many times the tolerance; from there the end is had piece by piece.
 _LEAP = 1e3
 # One attempt at the end is enough where Y Y' is near; after so many, Newton steps go on alone.
@@ -154,9 +153,8 @@ class _Step:
                 change = factored_distance(state.Y, Y)
                 after = _State(Y, violation=point.violation, finishes=state.finishes + 1)
                 return after, report._replace(change=change)
-        # Where the last move overshot, go on with shorter ones.
-        rounds = state.rounds + 1 if point.violation < state.violation else state.rounds // 2
-        Y, change = point.newton_step(1 + rounds // _PATIENCE)
+        rounds, n_products = paced(state.rounds, point.violation < state.violation)
+        Y, change = point.newton_step(n_products)
         return _State(Y, None, rounds, point.violation, state.finishes), report._replace(change=change)
 
     def _point(self, state: _State) -> Point:

@@ -26,7 +26,7 @@ from ..linalg.compiled import CSR, FLOAT, INT, MATRIX, READ_MATRIX, VOID, compil
 from ..linalg.parallel import for_each_block
 from ..linalg.tall import gram, times
 from .correction import SparseCorrection, TooDense, checked_first
-from .tangent import Point
+from .tangent import Point, paced, roots
 
 # A constraint y_i . y >= 0 is met with this much to spare, relative to the lengths: rounding cannot undo it.
 _SPARE = 1e-9
@@ -41,9 +41,8 @@ def finish(Y: FloatArray, n_rows: int, tol: float, n_jobs: int | None = None) ->
     """Y near the one given with Y Y' >= 0 on the checked rows, and sum one."""
     chosen = checked_first(Y, n_rows)
     n, ordered = chosen.n_checked, Y[chosen.order]
-    values, vectors = np.linalg.eigh(gram(ordered, ordered, n_jobs))
-    root, inverse = (vectors * np.sqrt(values)) @ vectors.T, (vectors / np.sqrt(values)) @ vectors.T
-    goal = tol * float(np.linalg.norm(values))
+    root, inverse, norm = roots(gram(ordered, ordered, n_jobs))
+    goal = tol * norm
     ordered[:n] = _block(ordered[:n], goal, n_jobs)
     if n < Y.shape[0]:
         with suppress(TooDense):  # too far away for this: the caller goes on as before
@@ -63,8 +62,9 @@ def _block(Y: FloatArray, goal: float, n_jobs: int | None) -> FloatArray:
         left = float(np.sqrt(point.correction.squares))
         if left <= goal:
             break
-        rounds, before = (rounds + 1 if left < before else rounds // 2), left
-        Y, _ = point.newton_step(1 + rounds // 2)
+        rounds, n_products = paced(rounds, left < before)
+        before = left
+        Y, _ = point.newton_step(n_products)
     return Y
 
 

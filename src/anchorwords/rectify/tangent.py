@@ -16,9 +16,9 @@ solution it creeps, as gradient steps do. The Newton step solves
     P_T (D + J) P_T X = P_T g
 
 for the tangent move X by a few conjugate gradients from zero (Omega covers so little that D and J commute but
-for a per cent). f is smooth but for the set Omega, which is taken as it stands: a semi-smooth Newton method.
-Started from zero, conjugate gradients stay in the span of what plain
-steps would add, so a truncated solve is many plain steps at once and leads towards the same limit.
+for a per cent). f is smooth but for the set Omega, which is taken as it stands: a semi-smooth Newton method. Started
+from zero, conjugate gradients stay in the span of what plain steps would add, so a truncated solve is many plain
+steps at once and leads towards the same limit.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from .correction import CheckedFirst, checked_first, correction_of, normalisatio
 _RANK_LOSS = 1e-12
 # A Newton system is solved at most to this residual: Omega changes with the move, so more is wasted.
 _ENOUGH = 1e-2
+# Newton steps before their systems get one more conjugate gradient.
+_PATIENCE = 2
 # Once the violation is below this, a move is stretched: entries that it would bring to zero exactly, and half of them
 # back across it at the next step, come to lie on the right side instead, and the iteration ends.
 _NEAR = 1e-4
@@ -77,10 +79,7 @@ class Point:
         self._xp, self._n_jobs, self._omega, self._target = xp, n_jobs, omega, target
         self._chosen: CheckedFirst = checked_first(Y, n_rows)
         self._Y = xp.take(Y, self._chosen.order, axis=0)
-        values, vectors = self._positive_eigh(gram(self._Y, self._Y, n_jobs))
-        self._R = (vectors * xp.sqrt(values)) @ vectors.T
-        self._R_inverse = (vectors / xp.sqrt(values)) @ vectors.T
-        self._norm = float(xp.sqrt(xp.sum(values * values)))
+        self._R, self._R_inverse, self._norm = roots(gram(self._Y, self._Y, n_jobs))
         self.correction = correction_of(self._Y, self._chosen.n_checked, n_jobs, coarse=coarse)
         # What moves Y is in single precision: off by 1e-7 of what is left to correct, not of Y Y'.
         single = xp.float32
@@ -102,7 +101,7 @@ class Point:
         xp, double = self._xp, self._xp.float64
         T = self._R @ self._R + xp.astype(self._S, double)
         if products == 1:
-            root = self._inverse_root(T)
+            root = roots(T)[1]
             # W = op V = Y R + L, as Y'V = R
             Y = times(self._Y, self._R @ root, self._n_jobs)
             Y = Y + xp.astype(times(self._L, xp.astype(root, xp.float32), self._n_jobs), double)
@@ -112,7 +111,7 @@ class Point:
                 V = times(W, xp.linalg.inv(T), self._n_jobs)  # again nearly orthonormal
                 W = self._operator_times(V)
                 T = gram(V, W, self._n_jobs)
-            Y = times(W, self._inverse_root(T), self._n_jobs)
+            Y = times(W, roots(T)[1], self._n_jobs)
         return self._unsorted(Y), self._length(self._L, self._S) / self._norm
 
     def newton_step(self, n_products: int) -> tuple[Any, float]:
@@ -178,15 +177,24 @@ class Point:
     def _unsorted(self, Y: Any) -> Any:
         return self._xp.take(Y, self._xp.argsort(self._chosen.order), axis=0)
 
-    def _inverse_root(self, T: Any) -> Any:
-        values, vectors = self._positive_eigh(T)
-        return (vectors / self._xp.sqrt(values)) @ vectors.T
 
-    def _positive_eigh(self, T: Any) -> tuple[Any, Any]:
-        values, vectors = self._xp.linalg.eigh((T + T.T) / 2.0)
-        if not float(values[0]) > _RANK_LOSS * float(values[-1]):
-            raise RankLost
-        return values, vectors
+def roots(T: Any) -> tuple[Any, Any, float]:
+    """T^(1/2), T^(-1/2) and |T|_F for a symmetric positive definite T; RankLost where it is not that."""
+    xp = array_namespace(T)
+    values, vectors = xp.linalg.eigh((T + T.T) / 2.0)
+    if not float(values[0]) > _RANK_LOSS * float(values[-1]):
+        raise RankLost
+    root = xp.sqrt(values)
+    return (vectors * root) @ vectors.T, (vectors / root) @ vectors.T, float(xp.sqrt(xp.sum(values * values)))
+
+
+def paced(rounds: int, fell: bool) -> tuple[int, int]:
+    """Newton steps made at this pace, and the conjugate gradients that the next may have.
+
+    Short moves first, while Omega still changes much; where the last one overshot, shorter ones again.
+    """
+    rounds = rounds + 1 if fell else rounds // 2
+    return rounds, 1 + rounds // _PATIENCE
 
 
 class RankLost(Exception):
