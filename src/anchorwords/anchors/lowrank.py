@@ -19,6 +19,7 @@ from .._namespace import array_namespace, like, to_numpy
 from .._typing import BoolArray, FloatArray
 from .._validation import as_real_array, check_n_components
 from ..exceptions import InputError
+from ..linalg.parallel import limited_threads
 from ..linalg.tall import squared_lengths, times
 from ..model import TopicModel
 from .recover import recover_topics
@@ -98,6 +99,12 @@ def low_rank_anchor_words(Y: Any, *, anchors: Any = None, n_jobs: int | None = N
     if not bool(xp.all(xp.isfinite(Y))):
         raise InputError("Y must be finite, but contains NaN or infinity.")
     K = check_n_components(Y.shape[1], Y.shape[0], "words")
+    with limited_threads(1):  # the threads are ours, over blocks of words
+        return _anchor_words(Y, K, anchors, n_jobs)
+
+
+def _anchor_words(Y: Any, K: int, anchors: Any, n_jobs: int | None) -> TopicModel:
+    xp = array_namespace(Y)
     X, d, usable = normalised_coordinates(Y)
     S = select_anchors(X, K, usable, d, anchors)
 

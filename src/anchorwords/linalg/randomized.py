@@ -128,6 +128,7 @@ def randomized_eigh(
     basis = xp.zeros((N, size), dtype=Q.dtype, device=Q.device)
     T = np.zeros((size, size))
     m = passes = 0
+    reach = 0  # C Q overlaps with the basis from this column on: by the three-term recurrence, with two blocks
     scale = 0.0  # the largest entry of T on the way: of the order of the largest eigenvalue
     fresh = None if start is None else _FRESH_PASSES  # passes since the fresh block joined; a start is wide enough
     found: FloatArray | None = None  # the wanted eigenvalues when it did
@@ -137,11 +138,12 @@ def randomized_eigh(
         b = Q.shape[1]
         basis[:, m : m + b] = Q
         Z = basis[:, : m + b]
-        column = gram(Z, W, n_jobs)
-        W = W - times(Z, column, n_jobs)
-        T[: m + b, m : m + b] = to_numpy(column)
+        column = gram(Z[:, reach:], W, n_jobs)
+        W = W - times(Z[:, reach:], column, n_jobs)
+        T[:reach, m : m + b] = 0.0
+        T[reach : m + b, m : m + b] = to_numpy(column)
         T[m : m + b, :m] = T[:m, m : m + b].T
-        m += b
+        reach, m = m, m + b
         Q, B = _next_block(Z, W, scale := max(scale, float(np.abs(T[m - b : m, m - b : m]).max())), n_jobs)
         fresh = fresh + 1 if fresh is not None else None
         full = m + Q.shape[1] + width > size
@@ -164,7 +166,7 @@ def randomized_eigh(
             keep = min(m, k + extra)
             basis[:, :keep] = times(Z, like(np.ascontiguousarray(S[:, :keep]), Q), n_jobs)
             T[:keep, :keep] = np.diag(theta[:keep])
-            m = keep
+            reach, m = 0, keep
         search = (fresh is None or (looked and not searched)) and worst <= _NEARLY * goal
         if search or Q.shape[1] == 0:
             if search:
@@ -172,11 +174,12 @@ def randomized_eigh(
             spanned = xp.concat([basis[:, :m], Q], axis=1)
             probe = like(rng.standard_normal((N, min(width, N - spanned.shape[1]))), basis)
             Q = xp.concat([Q, _orthonormal(spanned, probe, n_jobs)], axis=1)
+            reach = 0
 
 
 def _next_block(Z: Any, W: Any, scale: float, n_jobs: int | None) -> tuple[Any, FloatArray]:
     """Orthonormal Q and small B with Q B = W outside the span of Z, without what is lost to rounding."""
-    W = W - times(Z, gram(Z, W, n_jobs), n_jobs)  # twice is enough (Kahan)
+    W = W - times(Z, gram(Z, W, n_jobs), n_jobs)  # once more and in full: twice is enough (Kahan)
     Q, B = _thin_qr(W, n_jobs)
     left, sigma, right = np.linalg.svd(B)
     kept = sigma > _ROUNDING * scale

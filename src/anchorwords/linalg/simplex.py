@@ -42,7 +42,7 @@ KKT_TOLERANCE = 1e-13
 _DEPENDENT = 1e-15
 # A face this narrow (squared, relative) is solved with iterative refinement.
 _NARROW = 1e-6
-_BLOCK = 512
+_BLOCK = 128
 
 
 def simplex_least_squares(G: FloatArray, rhs: FloatArray, *, n_jobs: int | None = None) -> FloatArray:

@@ -44,12 +44,15 @@ from ..linalg.compiled import (
 from ..linalg.factored import factored_norm
 from ..linalg.parallel import for_each_block
 from ..linalg.sparse import even_bounds
-from ..linalg.tall import row_blocks, squared_lengths, times
+from ..linalg.tall import squared_lengths, times
 
 # Entries of Y Y' alive at a time, a tile: 2 MiB of float64, which stays in the cache while it is clipped and summed.
 _TILE_ENTRIES = 1 << 18
 # Rows of the sparse form are dealt out to at most this many accumulators, whatever the number of threads.
 _GROUPS = 8
+# Pieces of a sweep, which share nothing, and the pairs that are worth one.
+_SPANS = 64
+_PAIRS = 4096
 # The sparse form is given up where Omega has more entries than this many times Y, or than this: 192 MiB.
 _DENSE = 4
 _DENSE_ENTRIES = 1 << 24
@@ -75,7 +78,7 @@ class CheckedFirst(NamedTuple):
 def checked_first(Y: Any, n_rows: int) -> CheckedFirst:
     """Choose I, the rows of largest norm."""
     xp = array_namespace(Y)
-    squares = xp.sum(Y * Y, axis=1)
+    squares = squared_lengths(Y) if is_numpy(Y) else xp.sum(Y * Y, axis=1)
     order = xp.argsort(-squares, stable=True)
     n = min(n_rows, Y.shape[0])
     return CheckedFirst(order, n, float(squares[int(order[n])]) if n < Y.shape[0] else 0.0)
@@ -196,7 +199,7 @@ class SparseCorrection:
         """Compute the likely pairs in double precision and hold the negative ones."""
         Y = np.ascontiguousarray(Y)
         counts = np.zeros(indptr.size, dtype=np.int64)
-        bounds = even_bounds(indptr, 4 * _GROUPS)
+        bounds = even_bounds(indptr, max(1, min(_SPANS, likely.size // _PAIRS)))
         found: list[Any] = [None] * (bounds.size - 1)
 
         def work(group: int, _: int) -> None:
@@ -275,7 +278,7 @@ def _likely_pairs(
     # A sum of K products of rounded numbers, all vectors of length one: single precision is off by less than this.
     threshold = float((K + 4) * np.finfo(np.float32).eps)
     width = max(8, _TILE_ENTRIES // n_checked)
-    span = max(width, row_blocks(N))
+    span = max(width, -(-N // _SPANS))
     limit = max(_DENSE_ENTRIES, _DENSE * Y.size)
     counts = np.zeros(N + 1, dtype=np.int64)
     found_indices: list[list[Any]] = [[] for _ in range(0, N, span)]

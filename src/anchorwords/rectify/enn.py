@@ -104,12 +104,17 @@ def rectify_enn(
         step = _Step(n_rows, relaxation, tol, n_jobs)
         end: FixedPoint[_State] = iterate(step, _State(Y), max_iter=max_iter, tol=tol, callback=callback)
         Y = end.state.Y
-        # The guarantee is about Y and E of the same iteration: sweep once more over the Y returned.
-        chosen = checked_first(Y, n_rows)
-        left = correction_of(array_namespace(Y).take(Y, chosen.order, axis=0), chosen.n_checked, n_jobs)
-        lowest = left.min_entry
+        # The guarantee is about Y and E of the same iteration: where the last step moved Y, sweep once more.
+        eps, lowest = end.state.guarantee or _guarantee(Y, n_rows, n_jobs)
     warn_unless_converged("ENN", end, tol)
-    return Rectified("enn", Y, None, end.converged, end.history, eps=chosen.eps, min_entry=lowest)
+    return Rectified("enn", Y, None, end.converged, end.history, eps=eps, min_entry=lowest)
+
+
+def _guarantee(Y: Any, n_rows: int, n_jobs: int | None) -> tuple[float, float]:
+    """eps, and the lowest entry of Y Y' on the checked rows."""
+    chosen = checked_first(Y, n_rows)
+    left = correction_of(array_namespace(Y).take(Y, chosen.order, axis=0), chosen.n_checked, n_jobs)
+    return chosen.eps, left.min_entry
 
 
 class _State(NamedTuple):
@@ -118,6 +123,7 @@ class _State(NamedTuple):
     rounds: int = 0  # Newton steps since the last time they had to be made shorter
     violation: float = float("inf")
     finishes: int = 0  # attempts at the end
+    guarantee: tuple[float, float] | None = None  # eps and the lowest entry, where they are known of this Y
 
 
 class _Step:
@@ -143,7 +149,8 @@ class _Step:
         point = self._point(state)
         report = Iteration(0.0, point.violation)
         if point.violation <= self.tol:  # done: leave Y as it is
-            return state, report
+            known = None if point.coarse else (point.eps, point.correction.min_entry)
+            return state._replace(guarantee=known), report
         if not self.newton or t < _BURN_IN:
             Y, change = point.plain_step(2 if t < _CAREFUL_STEPS else 1)
             return _State(Y, violation=point.violation), report._replace(change=change)

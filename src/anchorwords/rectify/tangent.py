@@ -78,6 +78,7 @@ class Point:
         xp = array_namespace(Y)
         self._xp, self._n_jobs, self._omega, self._target = xp, n_jobs, omega, target
         self._chosen: CheckedFirst = checked_first(Y, n_rows)
+        self.coarse, self.eps = coarse, self._chosen.eps
         self._Y = xp.take(Y, self._chosen.order, axis=0)
         self._R, self._R_inverse, self._norm = roots(gram(self._Y, self._Y, n_jobs))
         self.correction = correction_of(self._Y, self._chosen.n_checked, n_jobs, coarse=coarse)

@@ -146,7 +146,7 @@ def dense_cooccurrence(G: SparseLike, d: FloatArray, n_jobs: int | None = None) 
     by_word, by_document = csr_parts(sp.csr_array(G.T)), csr_parts(G)
 
     def work(start: int, stop: int) -> None:
-        _accumulate_rows(*by_word, *by_document, start, C[start:stop])
+        accumulate_rows(*by_word, *by_document, start, C[start:stop])
 
     for_each_block(work, n_words, 64, n_jobs)
     C[np.diag_indices(n_words)] = diagonal_of(C.diagonal(), d)
@@ -174,6 +174,7 @@ def accumulate_row(w_indptr, w_indices, w_data, indptr, indices, data, word, out
 
 
 @compiled(VOID, *CSR, *CSR, INT, MATRIX)
-def _accumulate_rows(w_indptr, w_indices, w_data, indptr, indices, data, first, out):  # type: ignore[no-untyped-def]
+def accumulate_rows(w_indptr, w_indices, w_data, indptr, indices, data, first, out):  # type: ignore[no-untyped-def]
+    """Add rows of G'G from ``first`` on to those of ``out``; arguments as in :func:`accumulate_row`."""
     for row in range(out.shape[0]):
         accumulate_row(w_indptr, w_indices, w_data, indptr, indices, data, first + row, out[row])
