@@ -3,12 +3,12 @@
     python benchmarks/peers.py [--quick] [--python PATH] [--corpus nips12] [--words 5000] [--topics 50] [--jobs 2]
                                [--systems anchorwords,sklearn-nmf] [--repeat 3] [--output docs/tables/peers]
 
-Each system runs in a fresh Python process of its own, one after the other: anchorwords in this interpreter, the others
-in the one --python names (by default this one), where a package that is missing makes a row "not installed". A process
-loads the counts, brings them into the form its system wants, fits a tiny made-up corpus so that nothing is imported,
-compiled, read from a compiler's cache or started (worker processes) later, and is then timed on the fit alone. Its
-largest resident memory is that of the whole process, imports and counts included. The topics of all systems are
-judged here, by the same functions.
+Each system runs in a fresh Python process of its own; they take turns, --repeat times, so that what slows the machine
+for a while slows all: anchorwords in this interpreter, the others in the one --python names (by default this one),
+where a package that is missing makes a row "not installed". A process loads the counts, brings them into the form its
+system wants, fits a tiny made-up corpus so that nothing is imported, compiled, read from a compiler's cache or started
+(worker processes) later, and is then timed on the fit alone. Its largest resident memory is that of the whole process,
+imports and counts included. The topics of all systems are judged here, by the same functions.
 """
 
 from __future__ import annotations
@@ -316,24 +316,30 @@ class Judge:
         return quality
 
 
-def measure(name: str, options, counts_file: Path, judge: Judge) -> dict:
-    """All repeats of one system: each with its own seed, seconds and quality."""
+def measure(name: str, seed: int, options, counts_file: Path, judge: Judge) -> dict:
+    """One run of one system: its seconds, memory and quality."""
     system = SYSTEMS[name]
-    python = sys.executable if name == "anchorwords" else options.python
-    settings = system.quick if options.quick else system.settings
-    runs = []
-    for seed in range(options.repeat):
-        job = {
-            "system": name, "counts": str(counts_file), "K": options.topics, "cores": options.jobs, "seed": seed,
-            "settings": settings,
-        }  # fmt: skip
-        run, arrays = run_apart(python, job, options.limit)
-        if run["status"] == "ok":
-            run |= judge(**arrays)
-        runs.append(run)
-        if run["status"] != "ok":
-            break
-    row = {"system": name, "title": system.title.format(**settings), "status": runs[-1]["status"], "runs": runs}
+    job = {
+        "system": name, "counts": str(counts_file), "K": options.topics, "cores": options.jobs, "seed": seed,
+        "settings": settings_of(system, options),
+    }  # fmt: skip
+    run, arrays = run_apart(sys.executable if name == "anchorwords" else options.python, job, options.limit)
+    return run | judge(**arrays) if run["status"] == "ok" else run
+
+
+def settings_of(system: System, options) -> dict:
+    return system.quick if options.quick else system.settings
+
+
+def summary(name: str, runs: list[dict], options) -> dict:
+    """All runs of one system as a row."""
+    system = SYSTEMS[name]
+    row = {
+        "system": name,
+        "title": system.title.format(**settings_of(system, options)),
+        "status": runs[-1]["status"],
+        "runs": runs,
+    }
     if row["status"] == "ok":
         row["seconds"] = median(run["seconds"] for run in runs)
         row |= {key: max(run[key] for run in runs) for key in ("peak_mb", "worker_peak_mb")}
@@ -454,16 +460,21 @@ def main() -> None:
         "K": options.topics, "repeat": options.repeat, "quick": options.quick, "limit": options.limit,
         "date": time.strftime("%Y-%m-%d"), "commit": commit(), "machine": host, "rows": rows,
     }  # fmt: skip
-    print("\n".join(heading(record)[2:]))
+    runs: dict[str, list[dict]] = {system: [] for system in options.systems}
     with tempfile.TemporaryDirectory() as folder:
         counts_file = Path(folder) / "counts.npz"
         sp.save_npz(counts_file, sp.csr_matrix(corpus.counts), compressed=False)
-        for system in options.systems:
-            row = measure(system, options, counts_file, judge)
-            if options.quick and row["status"] == "not installed":
-                continue
+        for seed in range(options.repeat):
+            for system in options.systems:
+                if seed == 0 or runs[system][-1]["status"] == "ok":
+                    runs[system].append(measure(system, seed, options, counts_file, judge))
+                    said = runs[system][-1].get("seconds", runs[system][-1]["status"])
+                    print(f"round {seed + 1}, {system}: {said}", flush=True)
+    for system in options.systems:
+        row = summary(system, runs[system], options)
+        if not (options.quick and row["status"] == "not installed"):
             rows.append(row)
-            print(table(rows)[-1], flush=True)
+    print(markdown([record]), end="")
     write_tables(options.output, [record], markdown)
 
 
