@@ -5,11 +5,13 @@ import shutil
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import anchorwords
 from anchorwords.linalg import sparse, tall
@@ -62,6 +64,17 @@ def test_threads_follow_n_jobs(monkeypatch):
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
     assert n_threads(None) == 3
+
+
+def test_the_limit_holds_in_every_python_thread():
+    # threadpoolctl gives the say to the first thread that sets a limit and ignores the others, silently.
+    def library_threads():
+        with limited_threads(1):
+            return [info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"]
+
+    with threadpool_limits(2), ThreadPoolExecutor(1) as pool:
+        here, elsewhere = library_threads(), pool.submit(library_threads).result()
+    assert here == elsewhere == [1] * len(here)
 
 
 def test_one_limit_on_blas_is_shared_and_restored():

@@ -79,7 +79,14 @@ class _SharedLimit:
 
     def _apply(self) -> None:
         for library, original in self._libraries:
+            # From version 3.8 on threadpoolctl lets one Python thread alone set the limit and ignores the others,
+            # silently: here the lock sees to it that they do not fight, whichever thread it is.
+            release = getattr(library, "clear_controlling_thread", None)
+            if release is not None:
+                release(force=True)
             library.set_num_threads(min([original, *self._wanted]))
+            if release is not None:
+                release(force=True)
 
 
 _SHARED_LIMIT = _SharedLimit()
