@@ -38,6 +38,7 @@ bench: $(VENV)/.developer
 	$(BIN)/python benchmarks/scaling.py --quick
 	$(BIN)/python benchmarks/ablation.py --quick
 	$(BIN)/python benchmarks/peers.py --quick
+	$(BIN)/python benchmarks/side_by_side.py --quick
 
 docs: $(VENV)/.developer
 	$(BIN)/python docs/check.py

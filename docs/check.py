@@ -17,8 +17,11 @@ LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 # Page -> marker -> file whose content stands behind it.
 TABLES = {
-    "docs/algorithms.md": {name: f"docs/tables/{name}.md" for name in ("agreement", "limit", "tolerance")},
-    "docs/benchmarks.md": {name: f"docs/tables/{name}.md" for name in ("peers", "scaling", "floor", "ablation")},
+    page: {name: f"docs/tables/{name}.md" for name in names}
+    for page, names in {
+        "docs/algorithms.md": ("agreement", "limit", "tolerance"),
+        "docs/benchmarks.md": ("peers", "converged", "scaling", "floor", "ablation", "side_by_side"),
+    }.items()
 }
 
 
