@@ -46,7 +46,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 import anchorwords as aw
 from anchorwords.exceptions import ConvergenceWarning
 from anchorwords.linalg.factored import factored_distance
-from anchorwords.linalg.parallel import limited_threads
+from anchorwords.linalg.parallel import limited_threads, one_library_thread
 from anchorwords.metrics.matching import match_topics
 from anchorwords.rectify import enn, tangent
 from anchorwords.rectify.correction import CorrectedOperator, TiledCorrection
@@ -83,7 +83,7 @@ class Problem:
             stored = np.load(path)
             return stored["Y"], float(stored["moved"])
         steps = package_steps(self, 1.0, 1e-300)
-        with limited_threads(1):
+        with one_library_thread():
             for t in range(n_steps):
                 Y, _ = next(steps)
                 if t + 1 == n_steps // 2:

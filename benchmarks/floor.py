@@ -47,7 +47,7 @@ from common import (
 import anchorwords as aw
 from anchorwords.anchors import recover, select
 from anchorwords.exceptions import ConvergenceWarning
-from anchorwords.linalg.parallel import for_each_block, limited_threads, n_threads
+from anchorwords.linalg.parallel import for_each_block, n_threads, one_library_thread
 from anchorwords.rectify import correction as corrections
 from anchorwords.rectify import enn
 from anchorwords.rectify.correction import CorrectedOperator, SparseCorrection, TiledCorrection, correction_of
@@ -91,7 +91,7 @@ def gemm_rates(K: int, n: int, at_least: float) -> dict[str, dict[str, float]]:
                 np.matmul(rows[t * whole.shape[0] : (t + 1) * whole.shape[0]], across, out=whole)
 
         operations = 2.0 * tiles * width * K * n
-        with limited_threads(1):
+        with one_library_thread():
             single = operations / best(lambda one=one: one(0), at_least)
             ours = cores * operations / best(lambda one=one: for_each_block(one, cores, 1), at_least)
         theirs = cores * operations / best(library, at_least)
@@ -111,7 +111,7 @@ def bandwidth(at_least: float, megabytes: int) -> dict[str, float]:
         np.dot(source[first:last], source[first:last])
 
     block = -(-source.size // n_threads(None))
-    with limited_threads(1):
+    with one_library_thread():
         copied = 2 * source.nbytes / best(lambda: for_each_block(copy, source.size, block), at_least)
         was_read = source.nbytes / best(lambda: for_each_block(read, source.size, block), at_least)
     return {"copy": copied, "read": was_read, "best": max(copied, was_read)}
@@ -242,7 +242,7 @@ def single_operations(counts, K: int, floors, repeat: int) -> list[dict]:
 
 def after(moment: str, Y, n: int, floors, timed) -> list[dict]:
     """A sweep and a product of conjugate gradients at one Y."""
-    with limited_threads(1):  # as in rectify_enn
+    with one_library_thread():  # as in rectify_enn
         violation = CorrectedOperator(Y, n).violation()
         coarse = violation > enn._COARSE
         point = Point(Y, n)

@@ -5,6 +5,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,10 +15,10 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import anchorwords
-from anchorwords.linalg import sparse, tall
+from anchorwords.linalg import parallel, sparse, tall
 from anchorwords.linalg.factored import factored_distance, factored_norm
 from anchorwords.linalg.fixed_point import Iteration, iterate
-from anchorwords.linalg.parallel import for_each_block, limited_threads, n_threads
+from anchorwords.linalg.parallel import for_each_block, limited_threads, n_threads, one_library_thread
 from anchorwords.linalg.sparse import csr_parts, gram_times_dense
 
 
@@ -96,6 +97,21 @@ def test_one_limit_on_blas_is_shared_and_restored():
     assert threads() == before
 
 
+@pytest.mark.parametrize("rectifier", ["enn", "ap", "palm"])
+def test_one_job_is_one_thread_throughout(rectifier, monkeypatch):
+    corpus = anchorwords.datasets.make_topics(300, 400, 3, doc_length=60, random_state=0).corpus
+    for name, value in (("_SMALL", 0), ("_LONG", 0), ("_ROWS", 64)):  # every product is worth a second thread
+        monkeypatch.setattr(tall, name, value)
+    monkeypatch.setattr(parallel, "_HELPERS", parallel._Helpers())
+    monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3}, raising=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", anchorwords.exceptions.ConvergenceWarning)
+        anchorwords.AnchorTopicModel(3, rectifier=rectifier, n_jobs=1).fit(corpus)
+    assert parallel._HELPERS._pool is None
+    assert n_threads(None) == 4
+
+
 @pytest.mark.parametrize("jobs", [1, 2, 5])
 def test_blocks_cover_everything_once_and_raise(jobs):
     seen = np.zeros(103, int)
@@ -163,7 +179,7 @@ def test_fits_side_by_side_share_the_cores(monkeypatch):
     barrier, shares = threading.Barrier(2), []
 
     def fit():
-        with limited_threads(1), limited_threads(None):
+        with one_library_thread(), limited_threads(None):
             barrier.wait()
             shares.append(n_threads(None))
             barrier.wait()

@@ -19,7 +19,7 @@ from .._namespace import array_namespace, like, to_numpy
 from .._typing import BoolArray, FloatArray
 from .._validation import as_real_array, check_n_components
 from ..exceptions import InputError
-from ..linalg.parallel import limited_threads
+from ..linalg.parallel import limited_threads, one_library_thread
 from ..linalg.tall import squared_lengths, times
 from ..model import TopicModel
 from .recover import recover_topics
@@ -99,7 +99,7 @@ def low_rank_anchor_words(Y: Any, *, anchors: Any = None, n_jobs: int | None = N
     if not bool(xp.all(xp.isfinite(Y))):
         raise InputError("Y must be finite, but contains NaN or infinity.")
     K = check_n_components(Y.shape[1], Y.shape[0], "words")
-    with limited_threads(1):  # the threads are ours, over blocks of words
+    with limited_threads(n_jobs), one_library_thread():
         return _anchor_words(Y, K, anchors, n_jobs)
 
 

@@ -13,7 +13,7 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -23,15 +23,15 @@ def n_threads(n_jobs: int | None) -> int:
     """Resolve ``n_jobs`` to a number of threads.
 
     None is a fair share: the cores this process may use, no more than ``OMP_NUM_THREADS`` where that is set (joblib
-    sets it for its workers), divided among the fits that run side by side in this process. -1 is every core, -2
-    all but one, and so on.
+    sets it for its workers), divided among the fits that run side by side in this process, and no more than
+    :func:`limited_threads` allows here. -1 is every core, -2 all but one, and so on.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
     if n_jobs is None:
         allowed = os.environ.get("OMP_NUM_THREADS", "")
         if allowed.isdecimal() and int(allowed) > 0:
             cores = min(cores, int(allowed))
-        return max(1, cores // max(1, _SHARED_LIMIT.n_callers))
+        return min([max(1, cores // max(1, _SHARED_LIMIT.n_callers)), *_OUR_LIMITS.wanted])
     if n_jobs < 0:
         return max(1, cores + 1 + n_jobs)
     return max(1, n_jobs)
@@ -92,10 +92,37 @@ class _SharedLimit:
 _SHARED_LIMIT = _SharedLimit()
 
 
+class _OurLimits(threading.local):
+    """Limits on our own threads, those of the Python thread that asks."""
+
+    def __init__(self) -> None:
+        self.wanted: list[int] = []
+
+
+_OUR_LIMITS = _OurLimits()
+
+
 @contextmanager
 def limited_threads(n_jobs: int | None) -> Iterator[None]:
-    """Hold the linear algebra library to at most ``n_jobs`` threads; None leaves it as the environment set it."""
+    """Hold our threads and the linear algebra library's to at most ``n_jobs``; None leaves them as they are."""
     limit = None if n_jobs is None else n_threads(n_jobs)
+    ours = [] if limit is None else [limit]
+    _OUR_LIMITS.wanted += ours
+    try:
+        with _library_limit(limit):
+            yield
+    finally:
+        for wanted in ours:
+            _OUR_LIMITS.wanted.remove(wanted)
+
+
+def one_library_thread() -> AbstractContextManager[None]:
+    """Hold the linear algebra library to one thread, for work whose threads are ours: its own would only spin beside."""
+    return _library_limit(1)
+
+
+@contextmanager
+def _library_limit(limit: int | None) -> Iterator[None]:
     _SHARED_LIMIT.push(limit)
     try:
         yield

@@ -25,7 +25,7 @@ from .._validation import check_iteration_options, check_positive_integer
 from ..exceptions import InputError
 from ..linalg.factored import factored_distance
 from ..linalg.fixed_point import FixedPoint, Iteration, iterate
-from ..linalg.parallel import limited_threads
+from ..linalg.parallel import limited_threads, one_library_thread
 from ..linalg.randomized import randomized_eigh
 from .correction import CorrectedOperator, checked_first, correction_of
 from .finish import finish
@@ -93,8 +93,7 @@ def rectify_enn(
     check_iteration_options(max_iter, tol)
     if relaxation != "newton" and not (isinstance(relaxation, (int, float)) and 0 < relaxation < 2):
         raise InputError(f"relaxation must be 'newton' or a number between 0 and 2, but is {relaxation!r}.")
-    # The threads are ours, over blocks of words: the library's own would only spin beside them.
-    with limited_threads(1):
+    with limited_threads(n_jobs), one_library_thread():
         V, D = starting_pairs(C, n_components, random_state)
         N, K = V.shape
         n_rows = min(N, 10 * K + 1000 if n_rows is None else check_positive_integer(n_rows, "n_rows"))

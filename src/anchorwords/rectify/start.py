@@ -11,7 +11,7 @@ from .._namespace import array_namespace, like
 from .._typing import SymmetricOperator
 from .._validation import as_real_array, check_n_components, check_square_symmetric
 from ..exceptions import ConvergenceWarning, InputError
-from ..linalg.parallel import limited_threads
+from ..linalg.parallel import one_library_thread
 from ..linalg.randomized import Eigenpairs, randomized_eigh
 
 
@@ -26,8 +26,7 @@ def as_operator(C: Any) -> SymmetricOperator:
 
 def starting_eigenpairs(C: SymmetricOperator, K: int, random_state: Any = 0, **options: Any) -> Eigenpairs:
     """K algebraically largest eigenpairs of C; warns where they did not converge."""
-    # The threads are ours, over documents and words: the library's own would only spin beside them.
-    with limited_threads(1):
+    with one_library_thread():
         pairs = randomized_eigh(C, K, random_state=random_state, **options)
     if not pairs.converged:
         warnings.warn(
