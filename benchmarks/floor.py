@@ -48,9 +48,9 @@ import anchorwords as aw
 from anchorwords.anchors import recover, select
 from anchorwords.exceptions import ConvergenceWarning
 from anchorwords.linalg.parallel import for_each_block, n_threads, one_library_thread
-from anchorwords.rectify import correction as corrections
-from anchorwords.rectify import enn
-from anchorwords.rectify.correction import CorrectedOperator, SparseCorrection, TiledCorrection, correction_of
+from anchorwords.rectify import enn, pairs
+from anchorwords.rectify.correction import CorrectedOperator, TiledCorrection, correction_of
+from anchorwords.rectify.pairs import SparseCorrection
 from anchorwords.rectify.start import starting_eigenpairs
 from anchorwords.rectify.tangent import Point
 
@@ -73,7 +73,7 @@ def best(function, at_least: float) -> float:
 
 def gemm_rates(K: int, n: int, at_least: float) -> dict[str, dict[str, float]]:
     """Operations a second of tile rows x K times K x n: one core, and all cores by our threads and by the library's."""
-    width = max(8, corrections._TILE_ENTRIES // n)
+    width = max(8, pairs._TILE_ENTRIES // n)
     cores, tiles = n_threads(None), 8
     rates = {}
     for dtype in (np.float32, np.float64):

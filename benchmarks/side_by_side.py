@@ -9,6 +9,8 @@ topics" is the largest difference of any probability from those of the first way
 
 from __future__ import annotations
 
+from functools import partial
+
 from common import (
     arguments,
     circumstances,
@@ -17,6 +19,7 @@ from common import (
     real_corpus,
     seconds_of,
     table,
+    usable_cores,
     warm_up_counts,
     write_tables,
 )
@@ -33,30 +36,31 @@ def warm(_: int) -> None:
     aw.AnchorTopicModel(3).fit(warm_up_counts())
 
 
-def ways(counts, K: int, n_fits: int, n_workers: int):
-    """Name of each way, and what it runs."""
-
-    def side_by_side(backend: str, n_jobs: int | None):
-        with Parallel(n_jobs=n_workers, backend=backend) as pool:
-            pool(delayed(warm)(i) for i in range(4 * n_workers))
-            return seconds_of(lambda: found.extend(pool(delayed(one)(counts, K, i, n_jobs) for i in range(n_fits))))
-
+def timed(function) -> tuple[float, list]:
     found: list = []
-    for name, run in (
-        (
-            "one after the other",
-            lambda: seconds_of(lambda: found.extend(one(counts, K, i, None) for i in range(n_fits))),
-        ),
-        (
-            "one after the other, n_jobs=1",
-            lambda: seconds_of(lambda: found.extend(one(counts, K, i, 1) for i in range(n_fits))),
-        ),
-        ("processes", lambda: side_by_side("loky", None)),
-        ("threads", lambda: side_by_side("threading", None)),
-        ("threads, n_jobs=1", lambda: side_by_side("threading", 1)),
-    ):
-        found.clear()
-        yield name, run(), list(found)
+    seconds = seconds_of(lambda: found.extend(function()))
+    return seconds, found
+
+
+def one_by_one(counts, K: int, n_fits: int, n_jobs: int | None) -> tuple[float, list]:
+    return timed(lambda: (one(counts, K, seed, n_jobs) for seed in range(n_fits)))
+
+
+def at_once(counts, K: int, n_fits: int, n_jobs: int | None, backend: str) -> tuple[float, list]:
+    """The same by joblib, in as many workers as there are cores, each warmed up."""
+    n_workers = len(usable_cores())
+    with Parallel(n_jobs=n_workers, backend=backend) as pool:
+        pool(delayed(warm)(i) for i in range(4 * n_workers))
+        return timed(lambda: pool(delayed(one)(counts, K, seed, n_jobs) for seed in range(n_fits)))
+
+
+WAYS = {
+    "one after the other": partial(one_by_one, n_jobs=None),
+    "one after the other, n_jobs=1": partial(one_by_one, n_jobs=1),
+    "processes": partial(at_once, n_jobs=None, backend="loky"),
+    "threads": partial(at_once, n_jobs=None, backend="threading"),
+    "threads, n_jobs=1": partial(at_once, n_jobs=1, backend="threading"),
+}
 
 
 def markdown(records: list[dict]) -> str:
@@ -104,7 +108,8 @@ def main() -> None:
     }
     warm(0)
     first = None
-    for way, seconds, found in ways(counts, K, n_fits, record["machine"]["cores"]):
+    for way, run in WAYS.items():
+        seconds, found = run(counts, K, n_fits)
         first = found if first is None else first
         difference = max(float(abs(a - b).max()) for a, b in zip(first, found, strict=True))
         record["rows"].append({"way": way, "seconds": seconds, "difference": difference})

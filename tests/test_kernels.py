@@ -11,10 +11,10 @@ from anchorwords.corpus import uci
 from anchorwords.exceptions import CorpusFormatError
 from anchorwords.infer import fold_in as fold_in_module
 from anchorwords.linalg import simplex, sparse
-from anchorwords.rectify import correction, finish
+from anchorwords.rectify import finish, pairs
 from anchorwords.statistics import moments, operator
 
-MODULES = (simplex, sparse, moments, operator, correction, finish, fold_in_module, uci)
+MODULES = (simplex, sparse, moments, operator, pairs, finish, fold_in_module, uci)
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_correction(both, coarse):
     Y, P = rng.standard_normal((30, 4)), rng.standard_normal((30, 4))
 
     def function():
-        found = correction.SparseCorrection(Y, 12, 1, coarse=coarse)
+        found = pairs.SparseCorrection(Y, 12, 1, coarse=coarse)
         return np.hstack([found.times(Y), found.curvature(Y, P), np.full((30, 1), found.total)])
 
     a, b = both(function)

@@ -8,16 +8,10 @@ from hypothesis import strategies as st
 import anchorwords as aw
 from anchorwords.exceptions import ConvergenceWarning, InputError
 from anchorwords.linalg.factored import factored_distance
-from anchorwords.rectify import correction as correction_module
-from anchorwords.rectify.correction import (
-    CorrectedOperator,
-    SparseCorrection,
-    TiledCorrection,
-    TooDense,
-    checked_first,
-    correction_of,
-)
+from anchorwords.rectify import correction, pairs
+from anchorwords.rectify.correction import CorrectedOperator, TiledCorrection, checked_first, correction_of
 from anchorwords.rectify.finish import finish
+from anchorwords.rectify.pairs import SparseCorrection, TooDense
 from anchorwords.rectify.tangent import Point
 
 
@@ -73,7 +67,8 @@ def test_both_forms_are_the_definition(N, K, n_rows, seed, tile):
     rng = np.random.default_rng(seed + 1)
     V, P = rng.standard_normal((N, 3)), rng.standard_normal((N, 3))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(correction_module, "_TILE_ENTRIES", tile)
+        for module in (correction, pairs):
+            patch.setattr(module, "_TILE_ENTRIES", tile)
         for found in (TiledCorrection(Y, n), SparseCorrection(Y, n, 1), SparseCorrection(Y, n, 3)):
             np.testing.assert_allclose(found.times(V), E @ V, atol=1e-11)
             np.testing.assert_allclose(found.curvature(V, P), np.where(E > 0, P @ V.T + V @ P.T, 0) @ V, atol=1e-11)
@@ -105,8 +100,8 @@ def test_single_precision_never_hides_a_negative_entry(seed):
 
 def test_a_dense_correction_is_left_to_tiles(monkeypatch):
     Y, n = sorted_by_norm(50, 3, 50, 0)
-    monkeypatch.setattr(correction_module, "_DENSE_ENTRIES", 10)
-    monkeypatch.setattr(correction_module, "_DENSE", 1)
+    monkeypatch.setattr(pairs, "_DENSE_ENTRIES", 10)
+    monkeypatch.setattr(pairs, "_DENSE", 1)
     with pytest.raises(TooDense):
         SparseCorrection(Y, n)
     assert isinstance(correction_of(Y, n), TiledCorrection)

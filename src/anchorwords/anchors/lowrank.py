@@ -55,14 +55,13 @@ def normalised_coordinates(Y: Any) -> Coordinates:
     namespace of Y, the rest NumPy's.
     """
     xp = array_namespace(Y)
-    sums = Y @ xp.sum(Y, axis=0)
-    d = to_numpy(sums)
+    d = to_numpy(Y @ xp.sum(Y, axis=0))
     R = xp.linalg.qr(Y, mode="reduced")[1]
     floor = np.finfo(np.float64).eps * float(np.abs(d).max(initial=0.0))
     positive = d > floor
     scale = like(np.where(positive, 1.0 / np.where(positive, d, 1.0), 0.0), Y)
     X = times(Y, R.T) * scale[:, None]
-    usable = positive & (squared_lengths(X) <= 1.0 + 1e-9)
+    usable = positive & (to_numpy(squared_lengths(X)) <= 1.0 + 1e-9)
     if usable.sum() < Y.shape[1]:
         usable = positive
     if not usable.all():
@@ -91,11 +90,11 @@ def low_rank_anchor_words(Y: Any, *, anchors: Any = None, n_jobs: int | None = N
     TopicModel
         With ``Y``; ``anchor_rows`` is None, as the original co-occurrence is not known here.
     """
-    if array_namespace(Y) is np:
+    xp = array_namespace(Y)
+    if xp is np:
         Y = as_real_array(Y, "Y", "a matrix, words x topics")  # a copy: the record keeps it
     if Y.ndim != 2 or 0 in Y.shape:
         raise InputError(f"Y must be a matrix, words x topics, but has shape {Y.shape}.")
-    xp = array_namespace(Y)
     if not bool(xp.all(xp.isfinite(Y))):
         raise InputError("Y must be finite, but contains NaN or infinity.")
     K = check_n_components(Y.shape[1], Y.shape[0], "words")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._namespace import array_namespace, like
+from .._namespace import array_namespace, like, to_numpy
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_n_components
 from ..exceptions import DegenerateWarning, InputError
@@ -37,7 +37,7 @@ def select_anchors(rows: Any, K: int, candidates: BoolArray, frequency: FloatArr
     eligible[fixed] = True
     check_n_components(K, int(eligible.sum()))
     chosen = pivot_rows(rows, K, candidates=candidates, first=fixed).indices
-    lengths = squared_lengths(array_namespace(rows).take(rows, like(fixed, rows), axis=0))
+    lengths = to_numpy(squared_lengths(array_namespace(rows).take(rows, like(fixed, rows), axis=0)))
     if not lengths.all():
         lost = fixed[lengths == 0.0][0]
         raise InputError(f"the given anchor in column {lost} co-occurs with no word: leave it out.")

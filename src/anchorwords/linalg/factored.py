@@ -8,6 +8,12 @@ from .._namespace import array_namespace
 from .tall import gram, times
 
 
+def compression(V: Any, D: Any) -> Any:
+    """Y with Y Y' the positive semi-definite part of V diag(D) V'."""
+    xp = array_namespace(V)
+    return V * xp.sqrt(xp.where(D > 0.0, D, xp.zeros_like(D)))
+
+
 def factored_norm(Y: Any) -> float:
     """|Y Y'|_F."""
     G = gram(Y, Y)

@@ -54,7 +54,7 @@ def pivot_rows(X: Any, n_pivots: int, *, candidates: BoolArray | None = None, fi
     """
     N, D = X.shape
     fixed = np.zeros(0, dtype=np.intp) if first is None else np.asarray(first, dtype=np.intp)
-    squares = squared_lengths(X)
+    squares = to_numpy(squared_lengths(X))
     rho = squares.copy() if candidates is None else np.where(candidates, squares, -1.0)
     largest = max(float(rho.max(initial=0.0)), float(squares[fixed].max(initial=0.0)))
     rounding = (D * np.finfo(np.float64).eps) ** 2 * largest
@@ -89,6 +89,6 @@ def _farthest(X: Any, Q: FloatArray, rho: FloatArray, age: IntArray) -> int:
         stale = stale[(age[stale] < k) & (rho[stale] >= 0.0)]
         rows = array_namespace(X).take(X, like(stale, X), axis=0)
         basis = like(np.ascontiguousarray(Q), X)
-        rho[stale] = squared_lengths(rows - (rows @ basis) @ basis.T)
+        rho[stale] = to_numpy(squared_lengths(rows - (rows @ basis) @ basis.T))
         age[stale] = k
         size *= 2

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
-from .._namespace import array_namespace, is_numpy, to_numpy
-from .._typing import FloatArray
+from .._namespace import array_namespace, is_numpy
 from .parallel import for_each_block
 
 # At most this many blocks, of at least this many rows: enough for the cores of a workstation, few enough to add up.
@@ -83,8 +82,6 @@ def add_scaled(A: Any, factor: float, B: Any, n_jobs: int | None = None) -> None
     for_each_block(work, A.shape[0], row_blocks(A.shape[0]), n_jobs if A.size > _LONG else 1)
 
 
-def squared_lengths(X: Any) -> FloatArray:
-    """Squared norm of each row, as NumPy's array."""
-    if is_numpy(X):
-        return np.asarray(np.einsum("ij,ij->i", X, X))
-    return to_numpy(array_namespace(X).sum(X * X, axis=1))
+def squared_lengths(X: Any) -> Any:
+    """Squared norm of each row."""
+    return np.einsum("ij,ij->i", X, X) if is_numpy(X) else array_namespace(X).sum(X * X, axis=1)

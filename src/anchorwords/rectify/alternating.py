@@ -22,6 +22,7 @@ from .._validation import (
     check_square_symmetric,
     require_square,
 )
+from ..linalg.factored import compression
 from ..linalg.fixed_point import Iteration, iterate
 from ..linalg.randomized import randomized_eigh
 from .result import Callback, Rectified, warn_unless_converged
@@ -92,7 +93,7 @@ def rectify_ap(
 def project_psd(C: FloatArray, K: int, basis: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
     """Nearest positive semi-definite matrix of rank at most K, and a basis to start the next call from."""
     pairs = randomized_eigh(C, K, tol=_EIGEN_TOL, start=basis, random_state=0)
-    Y = pairs.vectors * np.sqrt(np.maximum(pairs.values, 0.0))
+    Y = compression(pairs.vectors, pairs.values)
     return Y @ Y.T, pairs.basis
 
 

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from .._namespace import array_namespace, is_numpy, like
 from .._validation import check_iteration_options, check_positive_integer
 from ..exceptions import InputError
-from ..linalg.factored import factored_distance
+from ..linalg.factored import compression, factored_distance
 from ..linalg.fixed_point import FixedPoint, Iteration, iterate
 from ..linalg.parallel import limited_threads, one_library_thread
 from ..linalg.randomized import randomized_eigh
@@ -177,9 +177,3 @@ class _Step:
         Y = compression(pairs.vectors, like(pairs.values, pairs.vectors))
         violation = operator.violation()
         return _State(Y, pairs.basis, 0, violation), Iteration(factored_distance(state.Y, Y), violation)
-
-
-def compression(V: Any, D: Any) -> Any:
-    """Y with Y Y' the positive semi-definite part of V diag(D) V'."""
-    xp = array_namespace(V)
-    return V * xp.sqrt(xp.where(D > 0.0, D, xp.zeros_like(D)))

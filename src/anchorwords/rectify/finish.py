@@ -25,7 +25,8 @@ from .._typing import FloatArray
 from ..linalg.compiled import CSR, FLOAT, INT, MATRIX, READ_MATRIX, VOID, compiled
 from ..linalg.parallel import for_each_block
 from ..linalg.tall import gram, times
-from .correction import SparseCorrection, TooDense, checked_first
+from .correction import checked_first
+from .pairs import SparseCorrection, TooDense
 from .tangent import Point, paced, roots
 
 # A constraint y_i . y >= 0 is met with this much to spare, relative to the lengths: rounding cannot undo it.
