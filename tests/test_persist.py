@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import anchorwords as aw
-from anchorwords import persist
+from anchorwords import _folders
 from anchorwords.exceptions import ModelFormatError
 from anchorwords.persist import read_model, write_model
 
@@ -84,7 +84,7 @@ def test_a_failure_leaves_the_old_model(fitted, tmp_path, monkeypatch):
     target = tmp_path / "model"
     fitted.save(target)
     before = (target / "model.json").read_bytes()
-    monkeypatch.setattr(persist.json, "dumps", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt()))
+    monkeypatch.setattr(_folders.json, "dumps", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         fitted.save(target)
     monkeypatch.undo()
@@ -102,10 +102,11 @@ def test_a_failed_swap_puts_the_old_model_back(fitted, tmp_path, monkeypatch, fa
     original = Path.rename
 
     def rename(self, other):
-        if Path(other) == target and self.name != "model":
+        if Path(other) == target and ".partial-" in self.name:
             raise failure
         return original(self, other)
 
+    monkeypatch.setattr(_folders, "_exchanged", lambda *_: False)  # a system that cannot exchange two names
     monkeypatch.setattr(Path, "rename", rename)
     with pytest.raises(type(failure)):
         fitted.save(target)
@@ -134,12 +135,18 @@ def test_words_of_any_kind_survive(sampled, tmp_path):
     assert aw.load_model(tmp_path / "model").model_.vocabulary == tuple(words)
 
 
-def rewrite(folder, name, array):
-    """Change an array and its checksum: a hostile folder, not a damaged one."""
-    np.save(folder / f"{name}.npy", array)
-    manifest = json.loads((folder / "model.json").read_text())
-    manifest["arrays"][name] = persist._checksum(folder / f"{name}.npy")
+def reseal(folder, manifest):
+    """Write a manifest with a right checksum: what is wrong in it is wrong on purpose."""
+    manifest.pop("checksum", None)
+    manifest["checksum"] = _folders._text_checksum(manifest)
     (folder / "model.json").write_text(json.dumps(manifest))
+
+
+def accept(folder, name):
+    """Make the checksum of an array right: a hostile folder, not a damaged one."""
+    manifest = json.loads((folder / "model.json").read_text())
+    manifest["arrays"][name] = _folders.checksum(folder / f"{name}.npy")
+    reseal(folder, manifest)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +164,9 @@ def rewrite(folder, name, array):
 )
 def test_hostile_arrays_are_refused(fitted, tmp_path, name, change):
     fitted.save(tmp_path / "model")
-    rewrite(tmp_path / "model", name, change(np.load(tmp_path / "model" / f"{name}.npy")))
+    file = tmp_path / "model" / f"{name}.npy"
+    np.save(file, change(np.load(file)))
+    accept(tmp_path / "model", name)
     with pytest.raises(ModelFormatError, match="damaged"):
         aw.load_model(tmp_path / "model")
 
@@ -166,9 +175,7 @@ def test_hostile_arrays_are_refused(fitted, tmp_path, name, change):
 def test_files_that_are_no_arrays_are_refused(fitted, tmp_path, content):
     fitted.save(tmp_path / "model")
     (tmp_path / "model" / "B.npy").write_bytes(content)
-    manifest = json.loads((tmp_path / "model" / "model.json").read_text())
-    manifest["arrays"]["B"] = persist._checksum(tmp_path / "model" / "B.npy")
-    (tmp_path / "model" / "model.json").write_text(json.dumps(manifest))
+    accept(tmp_path / "model", "B")
     with pytest.raises(ModelFormatError):
         aw.load_model(tmp_path / "model")
 
@@ -207,7 +214,11 @@ def damage(folder, how):
         manifest["metadata"]["feature_names_in"], manifest["vocabulary"] = True, None
     elif how == "unknown rectifier":
         manifest["metadata"]["params"]["rectifier"] = {"name": "magic"}
-    (folder / "model.json").write_text(json.dumps(manifest))
+    elif how == "changed manifest":
+        manifest["vocabulary"][0] += "s"
+        (folder / "model.json").write_text(json.dumps(manifest))
+        return
+    reseal(folder, manifest)
 
 
 @pytest.mark.parametrize(
@@ -215,7 +226,7 @@ def damage(folder, how):
     [
         "no manifest", "not json", "not ours", "newer", "no arrays", "missing array", "changed array", "truncated array",
         "unlisted array", "foreign array", "wrong vocabulary", "no parameters", "unknown rectifier",
-        "steps that are no number", "names without words",
+        "steps that are no number", "names without words", "changed manifest",
     ],
 )  # fmt: skip
 def test_damaged_folders_get_one_sentence(fitted, tmp_path, how):
@@ -231,3 +242,21 @@ def test_a_bare_record_can_be_written(nonnegative_factor, tmp_path):
     model, metadata = read_model(tmp_path / "model")
     assert metadata == {}
     assert model.anchor_rows is None
+
+
+def test_what_killed_processes_leave_is_cleared_or_put_back(fitted, tmp_path):
+    # A process that is gone: a number the system does not give out.
+    gone = 2**22 + 1
+    (tmp_path / f".model.partial-{gone}-a").mkdir()
+    fitted.save(tmp_path / "model")
+    assert os.listdir(tmp_path) == ["model"]
+    # Killed between the two moves of a system that cannot exchange names: the old model comes back before the new one
+    # takes its place, and is what stays if that fails.
+    (tmp_path / "model").rename(tmp_path / f".model.replaced-{gone}-a")
+    with pytest.raises(RuntimeError), _folders.written_whole(tmp_path / "model"):
+        raise RuntimeError
+    aw.load_model(tmp_path / "model")
+    # A living process is left alone.
+    (tmp_path / f".model.partial-{os.getppid()}-a").mkdir()
+    fitted.save(tmp_path / "model")
+    assert len(os.listdir(tmp_path)) == 2
