@@ -7,14 +7,15 @@ import pytest
 import scipy.sparse as sp
 
 import anchorwords as aw
-from anchorwords.corpus import uci
+from anchorwords.corpus import uci, words
+from anchorwords.corpus.blocks import MatrixBlocks
 from anchorwords.exceptions import CorpusFormatError
 from anchorwords.infer import fold_in as fold_in_module
 from anchorwords.linalg import simplex, sparse
 from anchorwords.rectify import finish, pairs
-from anchorwords.statistics import moments, operator
+from anchorwords.statistics import moments, operator, streamed
 
-MODULES = (simplex, sparse, moments, operator, pairs, finish, fold_in_module, uci)
+MODULES = (simplex, sparse, moments, operator, streamed, pairs, finish, fold_in_module, uci, words)
 
 
 @pytest.fixture
@@ -37,8 +38,9 @@ def both(monkeypatch):
 def test_every_kernel_is_exercised_here():
     kernels = {name for module in MODULES for name, value in vars(module).items() if hasattr(value, "py_func")}
     assert kernels == {
-        "_solve_rows", "_gram_times_lanes", "_small_cosines", "_pair_entries", "_pair_product", "_pair_curvature",
+        "_solve_rows", "gram_times_lanes", "_small_cosines", "_pair_entries", "_pair_product", "_pair_curvature",
         "_project_rows", "accumulate_rows", "_squared_row_norms", "_fold_in_rows", "_parse_triples",
+        "_scan", "_find_whole", "_fill_slots", "_add_pairs",
     }  # fmt: skip
 
 
@@ -87,6 +89,7 @@ def test_statistics(both):
         lambda: aw.cooccurrence(X, n_jobs=1),
         lambda: aw.CooccurrenceOperator(X, n_jobs=1) @ V,
         lambda: aw.CooccurrenceOperator(X, n_jobs=1).row_norms(),
+        lambda: streamed.StreamedOperator(MatrixBlocks([sp.csr_array(X[:7]), sp.csr_array(X[7:])]), n_jobs=1) @ V,
     ):
         a, b = both(function)
         np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-16)
@@ -135,3 +138,21 @@ def test_uci_parser(both, tmp_path):
 
         a, b = both(message)
         assert a == b
+
+
+def test_words_of_text(both):
+    texts = ["über allen gipfeln ist ruh, über allen", "x y_z 42 \U0001f642 हिन्दी", "", "a " * 300]
+    raw = [text.encode() for text in texts]
+    bounds = np.cumsum([0, *map(len, raw)])
+
+    def function():
+        with np.errstate(over="ignore"):  # a hash is a product modulo 2^64
+            counter = words.WordCounter(["ist"], ngrams=(1, 3), min_length=1)
+            rows = [counter.count(b"".join(raw), bounds) for _ in range(2)]
+            return counter.words(), rows
+
+    (names, rows), (names_in_python, rows_in_python) = both(function)
+    assert names == names_in_python
+    for one, other in zip(rows, rows_in_python, strict=True):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(a, b)

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from .anchors.dense import anchor_words
     from .anchors.lowrank import low_rank_anchor_words
     from .corpus.corpus import Corpus
-    from .corpus.read import read_corpus
+    from .corpus.read import import_corpus, read_corpus
+    from .corpus.stored import open_corpus
     from .estimator import AnchorTopicModel, load_model
     from .interpret.words import characteristic_words, prominent_words, topic_table
     from .model import TopicModel
@@ -36,8 +37,10 @@ _HOME = {
     "anchor_words": "anchors.dense",
     "characteristic_words": "interpret.words",
     "cooccurrence": "statistics.moments",
+    "import_corpus": "corpus.read",
     "load_model": "estimator",
     "low_rank_anchor_words": "anchors.lowrank",
+    "open_corpus": "corpus.stored",
     "prominent_words": "interpret.words",
     "read_corpus": "corpus.read",
     "rectify_ap": "rectify.alternating",
@@ -60,8 +63,10 @@ __all__ = [
     "anchor_words",
     "characteristic_words",
     "cooccurrence",
+    "import_corpus",
     "load_model",
     "low_rank_anchor_words",
+    "open_corpus",
     "prominent_words",
     "read_corpus",
     "rectify_ap",

@@ -168,7 +168,9 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def write_file_whole(path: Path, text: str) -> None:
     """Write a file whole or not at all; an existing one is replaced."""
-    with tempfile.NamedTemporaryFile("w", dir=path.absolute().parent, delete=False, encoding="utf-8", newline="") as stream:
+    with tempfile.NamedTemporaryFile(
+        "w", dir=path.absolute().parent, delete=False, encoding="utf-8", newline=""
+    ) as stream:
         try:
             stream.write(text)
             stream.close()

@@ -6,19 +6,21 @@ import logging
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._typing import FloatArray, IntArray, SparseLike
 from ._validation import check_counts, check_n_jobs
+from .corpus.blocks import BlockSource, MatrixBlocks, is_blocks
 from .corpus.corpus import Corpus
+from .corpus.parts import ordered_rows, part_of
+from .corpus.stored import StoredCorpus
 from .exceptions import ConvergenceWarning, InputError, ModelFormatError
 from .infer.fold_in import Compositions, fold_in
 from .linalg.parallel import limited_threads
@@ -31,6 +33,8 @@ logger = logging.getLogger("anchorwords.estimator")
 
 # What a token's log-likelihood may lack before transform says so.
 _WIDE_GAP = 1e-6
+# A corpus on disk of at most so many counts is loaded, for the faster operator: some 300 MB.
+_HELD = 1 << 23
 
 
 class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -111,7 +115,10 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         Parameters
         ----------
-        X : (M, N) sparse or array-like of counts, data frame, or Corpus
+        X : (M, N) sparse or array-like of counts, data frame, Corpus, or blocks
+            What is larger than memory is read pass by pass: a corpus opened by :func:`open_corpus`, a list of sparse
+            blocks of documents, or a function that returns an iterable of blocks. Peak memory then depends on words and
+            topics alone.
         y : ignored
         progress : callable, optional
             Called with the name of a stage and the share of it that is done.
@@ -124,14 +131,14 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             return self._fit(X, progress)
 
     def _fit(self, X: Any, progress: Progress | None) -> AnchorTopicModel:
-        counts = self._counts(X, reset=True)
+        data = self._data(X)
         n_jobs = check_n_jobs(self.n_jobs)
         vocabulary = X.vocabulary if isinstance(X, Corpus) else getattr(self, "feature_names_in_", None)
         anchors = _anchor_columns(self.anchors, vocabulary)
         seed = 0 if self.random_state is None else check_random_state(self.random_state).randint(2**31 - 1)
         with _logging(self.verbose), limited_threads(n_jobs):
             fit = fit_topics(
-                counts, self.n_components, rectifier=self.rectifier, anchors=anchors, random_state=seed,
+                data, self.n_components, rectifier=self.rectifier, anchors=anchors, random_state=seed,
                 n_jobs=n_jobs, progress=progress,
             )  # fmt: skip
         n_iter = 0 if fit.rectified is None else fit.rectified.n_iter
@@ -182,11 +189,15 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return float(result.log_likelihood.sum()) / tokens
 
     def _compose(self, X: Any) -> Compositions:
-        counts = self._counts(X, reset=False)
         model = self.model_
         n_jobs = check_n_jobs(self.n_jobs)
+        unknown = 0.0
+        parts = []
         with limited_threads(n_jobs):
-            result = fold_in(counts, model.B, model.prevalence, n_jobs=n_jobs)
+            for counts in self._blocks_to_compose(X):
+                parts.append(fold_in(counts, model.B, model.prevalence, n_jobs=n_jobs))
+                unknown += float(counts.sum()) - float(parts[-1].n_known.sum())
+        result = Compositions(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
         if result.gap.max(initial=0.0) > _WIDE_GAP:
             warnings.warn(
                 f"{int((result.gap > _WIDE_GAP).sum())} documents were not solved to optimality: their log-likelihood a "
@@ -194,19 +205,41 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        unknown = float(counts.sum()) - float(result.n_known.sum())
         if unknown > 0:
             logger.info("transform: %g tokens are of words the model has never seen", unknown)
         return result
 
-    def _counts(self, X: Any, *, reset: bool) -> SparseLike:
+    def _data(self, X: Any) -> SparseLike | BlockSource:
+        """What to fit: counts in memory, or a source that is read block by block."""
+        if isinstance(X, Iterator):
+            raise InputError(
+                "X is an iterator, which can be read only once, but a fit reads its data several times: give a list of "
+                "blocks or a function that returns them, or learn from each batch with partial_fit."
+            )
+        if not isinstance(X, Corpus) and not is_blocks(X):
+            return self._counts(X, reset=True)
+        source = X if isinstance(X, Corpus) else MatrixBlocks(X)
+        self.n_features_in_ = source.n_words
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        if isinstance(source, Corpus) and not (isinstance(X, StoredCorpus) and X.n_entries > _HELD):
+            return source.counts
+        return source
+
+    def _blocks_to_compose(self, X: Any) -> Iterable[SparseLike]:
         if isinstance(X, Corpus):
-            if reset:
-                self.n_features_in_ = X.n_words
-                if hasattr(self, "feature_names_in_"):
-                    del self.feature_names_in_
-                return X.counts
             return _matched(X, self.model_)
+        if is_blocks(X):
+            source = MatrixBlocks(X)
+            if source.n_words != self.n_features_in_:
+                raise InputError(
+                    f"X has {source.n_words} features, but AnchorTopicModel is expecting {self.n_features_in_} features as "
+                    "input."
+                )
+            return (block() for block in source.lazy_blocks())
+        return [self._counts(X, reset=False)]
+
+    def _counts(self, X: Any, *, reset: bool) -> SparseLike:
         try:
             checked = validate_data(
                 self, X, accept_sparse=True, dtype=np.float64, ensure_all_finite=False, reset=reset
@@ -215,8 +248,8 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             if "could not convert string" not in str(error):
                 raise
             raise InputError(
-                f"X must hold counts of words, but holds text ({error}): turn documents into counts first, for example "
-                "with scikit-learn's CountVectorizer."
+                f"X must hold counts of words, but holds text ({error}): turn documents into counts first, with "
+                "anchorwords.read_corpus or scikit-learn's CountVectorizer."
             ) from error
         return check_counts(checked)
 
@@ -287,28 +320,28 @@ def _anchor_columns(anchors: Any, vocabulary: Any) -> IntArray | None:
     return np.array(columns, dtype=np.intp)
 
 
-def _matched(corpus: Corpus, model: TopicModel) -> SparseLike:
-    """Counts of a corpus in the model's columns, matched by word where both have words."""
+def _matched(corpus: Corpus, model: TopicModel) -> Iterator[SparseLike]:
+    """Blocks of a corpus in the model's columns, matched by word where both have words."""
     if model.vocabulary is None:
         if corpus.n_words != model.n_words:
             raise InputError(
                 f"the model has {model.n_words} words without names, but the corpus has {corpus.n_words}: "
                 "give counts over the same columns."
             )
-        return corpus.counts
+        yield from corpus.blocks()
+        return
     if corpus.vocabulary == model.vocabulary:
-        return corpus.counts
+        yield from corpus.blocks()
+        return
     positions = {word: i for i, word in enumerate(model.vocabulary)}
-    target = np.array([positions.get(word, -1) for word in corpus.vocabulary])
-    entries = sp.coo_array(corpus.counts)
-    known = target[entries.col] >= 0
-    unknown = float(entries.data[~known].sum())
+    target = np.array([positions.get(word, -1) for word in corpus.vocabulary], dtype=np.int32)
+    unknown = 0.0
+    for block in corpus.blocks():
+        matched = ordered_rows(part_of(block), target, model.n_words)
+        unknown += float(block.sum()) - float(matched.sum())
+        yield matched
     if unknown:
         logger.info("transform: %g tokens are of words outside the model's vocabulary", unknown)
-    return sp.csr_array(
-        (entries.data[known], (entries.row[known], target[entries.col[known]])),
-        shape=(corpus.n_docs, model.n_words),
-    )
 
 
 @contextmanager

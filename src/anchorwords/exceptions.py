@@ -35,3 +35,7 @@ class DegenerateWarning(UserWarning):
 
 class FractionalCountsWarning(UserWarning):
     """Counts are not whole numbers, so Eq. 1 is only approximately unbiased."""
+
+
+class TextWarning(UserWarning):
+    """Text was read, but not into what a reader would call words."""

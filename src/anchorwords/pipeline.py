@@ -11,11 +11,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from ._typing import SparseLike
+from ._typing import BoolArray, FloatArray, SparseLike
 from ._validation import check_n_components
 from .anchors.dense import anchor_words
 from .anchors.lowrank import low_rank_anchor_words
 from .anchors.select import check_anchors
+from .corpus.blocks import BlockSource
 from .exceptions import InputError
 from .linalg.fixed_point import Iteration
 from .linalg.randomized import Eigenpairs
@@ -28,8 +29,12 @@ from .rectify.result import Callback, Rectified
 from .rectify.start import starting_eigenpairs
 from .statistics.moments import carries_a_pair
 from .statistics.operator import CooccurrenceOperator
+from .statistics.streamed import StreamedOperator
 
 logger = logging.getLogger("anchorwords.fit")
+
+# Columns that are multiplied in one pass over documents on disk: wider than in memory, for fewer passes.
+_STREAMED_WIDTH = 16
 
 # Called with the name of the stage and the share of it that is done.
 Progress: TypeAlias = Callable[[str, float], None]
@@ -56,7 +61,7 @@ class Fit(NamedTuple):
 
 
 def fit_topics(
-    counts: SparseLike,
+    data: SparseLike | BlockSource,
     n_components: int,
     *,
     rectifier: Any = "enn",
@@ -64,24 +69,25 @@ def fit_topics(
     random_state: Any = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
+    start: FloatArray | None = None,
 ) -> Fit:
-    """Learn topics from counts as check_counts returns them.
+    """Learn topics from counts as check_counts returns them, or from blocks of them that are read anew for each pass.
 
     Words that never occur in a usable document take no part and are put back at the end. Parameters are those
-    of :class:`anchorwords.AnchorTopicModel`; ``anchors`` are column indices here.
+    of :class:`anchorwords.AnchorTopicModel`; ``anchors`` are column indices here. ``start`` has a row a column of the
+    data, and columns near its leading eigenvectors.
     """
     options = resolve_rectifier(rectifier)
     report = progress or _silent
     begin = perf_counter()
     report("statistics", 0.0)
-    counts, used = _drop_unused(counts)
-    K = check_n_components(n_components, counts.shape[1], f"usable words (n_features = {used.size})")
+    operator, used, n_counts = _operator(data, n_jobs)
+    K = check_n_components(n_components, operator.shape[0], f"usable words (n_features = {used.size})")
     fixed = _positions(anchors, used, K)
-    operator = CooccurrenceOperator(counts, n_jobs=n_jobs)
     report("statistics", 1.0)
     logger.info(
         "statistics: %d documents (%d too short), %d words, %d counts, %.2f s",
-        operator.n_docs, operator.n_skipped, operator.shape[0], counts.nnz, perf_counter() - begin,
+        operator.n_docs, operator.n_skipped, operator.shape[0], n_counts, perf_counter() - begin,
     )  # fmt: skip
 
     eigenpairs = rectified = None
@@ -92,13 +98,14 @@ def fit_topics(
                 operator,
                 K,
                 random_state,
+                start=None if start is None else start[used],
+                block=_STREAMED_WIDTH if isinstance(operator, StreamedOperator) else None,
                 callback=lambda _, worst: report("eigenpairs", _share(worst, 1.0, 1e7)),
             )
             logger.info("eigenpairs: %d products with C, %.2f s", eigenpairs.n_passes, perf_counter() - begin)
             begin = perf_counter()
-            start = (eigenpairs.vectors, eigenpairs.values)
             rectified = rectify_enn(
-                start,
+                (eigenpairs.vectors, eigenpairs.values),
                 K,
                 n_jobs=n_jobs,
                 callback=_reporter(report, options.tol, options.max_iter),
@@ -129,6 +136,17 @@ def fit_topics(
     report("topics", 1.0)
     logger.info("topics: %d anchors, raw sum of A %.4f, %.2f s", K, model.A_raw_sum, perf_counter() - begin)
     return Fit(embed_words(model, used), rectified, eigenpairs, operator.n_docs, operator.n_skipped)
+
+
+def _operator(
+    data: SparseLike | BlockSource, n_jobs: int | None
+) -> tuple[CooccurrenceOperator | StreamedOperator, BoolArray, int]:
+    """C of the words in use, which those are, and how many counts there are."""
+    if isinstance(data, BlockSource):
+        streamed = StreamedOperator(data, n_jobs=n_jobs)
+        return streamed, streamed.used, streamed.n_entries
+    counts, used = _drop_unused(data)
+    return CooccurrenceOperator(counts, n_jobs=n_jobs), used, counts.nnz
 
 
 def _drop_unused(counts: SparseLike) -> tuple[SparseLike, Any]:

@@ -129,7 +129,7 @@ def test_prune_keeps_the_alignment(X, n_words, min_types, min_tokens):
         ({"min_df": 4, "max_df": 2}, "must not exceed"),
         ({"min_tokens": 99}, "nothing is left"),
         ({"min_df": "few"}, "min_df"),
-        ({"stop_words": "the"}, "stop_words"),
+        ({"stop_words": "the"}, "stop words"),
         ({"min_tokens": "a"}, "min_tokens"),
         ({"min_types": -1}, "min_types"),
     ],

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,10 @@ import numpy as np
 from .._typing import IntArray, SparseLike
 from .._validation import check_counts, check_vocabulary
 from ..exceptions import InputError
-from .prune import Curation, curate
+from .parts import row_slices
+from .prune import Curation, Dropped, curate
+from .stopwords import stop_words as as_stop_words
+from .store import save_corpus
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -26,13 +31,29 @@ class Corpus:
         The word of each column.
     doc_ids : sequence of str, optional
         The name of each row.
+    text_rule : dict, optional
+        How text was split into these words: what a reader notes down, so that later documents are split alike.
+
+    Attributes
+    ----------
+    dropped : Dropped or None
+        What :meth:`prune`, which made this corpus, left out.
     """
 
     counts: SparseLike
     vocabulary: tuple[str, ...]
     doc_ids: tuple[str, ...] | None
+    text_rule: dict[str, Any] | None
+    dropped: Dropped | None
 
-    def __init__(self, counts: Any, vocabulary: Sequence[str], doc_ids: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        counts: Any,
+        vocabulary: Sequence[str],
+        doc_ids: Sequence[str] | None = None,
+        *,
+        text_rule: dict[str, Any] | None = None,
+    ) -> None:
         checked = check_counts(counts, "counts")
         for part in (checked.data, checked.indices, checked.indptr):
             part.setflags(write=False)
@@ -47,6 +68,8 @@ class Corpus:
         object.__setattr__(self, "counts", checked)
         object.__setattr__(self, "vocabulary", words)
         object.__setattr__(self, "doc_ids", names)
+        object.__setattr__(self, "text_rule", text_rule)
+        object.__setattr__(self, "dropped", None)
 
     @property
     def n_docs(self) -> int:
@@ -73,6 +96,22 @@ class Corpus:
         """Documents that hold each word."""
         return np.bincount(self.counts.indices, minlength=self.n_words)
 
+    def lazy_blocks(self) -> Iterator[Callable[[], SparseLike]]:
+        """Functions that return consecutive documents as CSR arrays: what a streaming fit goes through, pass by pass."""
+        for rows in row_slices(self.counts):
+            yield partial(self.counts.__getitem__, rows)
+
+    def blocks(self) -> Iterator[SparseLike]:
+        """Consecutive documents as CSR arrays of counts."""
+        return (block() for block in self.lazy_blocks())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the corpus as a folder, whole or not at all; :func:`anchorwords.open_corpus` opens it.
+
+        An existing corpus there is replaced, anything else is left alone.
+        """
+        save_corpus(path, self.blocks(), self.vocabulary, self.doc_ids, self.text_rule)
+
     def __repr__(self) -> str:
         return f"Corpus({self.n_docs:,} documents, {self.n_words:,} words, {self.n_tokens:,} tokens)"
 
@@ -81,7 +120,7 @@ class Corpus:
         n_words: int | None = None,
         min_df: float = 1,
         max_df: float = 1.0,
-        stop_words: Iterable[str] | None = None,
+        stop_words: str | os.PathLike[str] | Iterable[str] | None = None,
         min_tokens: int = 5,
         min_types: int = 3,
     ) -> Corpus:
@@ -98,7 +137,8 @@ class Corpus:
         min_df, max_df : int or float
             Fewest and most documents a word may be in: a whole number counts documents, a fraction of type float is
             a share of them.
-        stop_words : iterable of str, optional
+        stop_words : str, path or iterable of str, optional
+            The name of a language ("english"), a file with one word a line, or the words themselves.
         min_tokens, min_types : int
             What a document must hold to stay.
 
@@ -106,13 +146,23 @@ class Corpus:
         -------
         Corpus
         """
-        if isinstance(stop_words, str):
-            raise InputError(f"stop_words must be a collection of words, but is the single string {stop_words!r}.")
         kept = curate(
-            self.counts,
-            self.vocabulary,
-            Curation(n_words, min_df, max_df, frozenset(stop_words or ()), min_tokens, min_types),
+            self.counts, self.vocabulary, curation(n_words, min_df, max_df, stop_words, min_tokens, min_types)
         )
         words = [self.vocabulary[i] for i in kept.words]
         names = None if self.doc_ids is None else [self.doc_ids[m] for m in kept.docs]
-        return Corpus(self.counts[kept.docs][:, kept.words], words, names)
+        pruned = Corpus(self.counts[kept.docs][:, kept.words], words, names, text_rule=self.text_rule)
+        object.__setattr__(pruned, "dropped", kept.dropped)
+        return pruned
+
+
+def curation(
+    n_words: int | None,
+    min_df: float,
+    max_df: float,
+    stop_words: str | os.PathLike[str] | Iterable[str] | None,
+    min_tokens: int,
+    min_types: int,
+) -> Curation:
+    """The arguments of :meth:`Corpus.prune` as a rule."""
+    return Curation(n_words, min_df, max_df, as_stop_words(stop_words), min_tokens, min_types)

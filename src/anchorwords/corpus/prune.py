@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray, SparseLike
+from .._typing import BoolArray, FloatArray, IntArray, SparseLike
 from .._validation import check_positive_integer
 from ..exceptions import InputError
 
@@ -24,42 +24,88 @@ class Curation(NamedTuple):
     min_types: int
 
 
+class Dropped(NamedTuple):
+    """What a curation left out.
+
+    Attributes
+    ----------
+    stop_words, rare_words, frequent_words : int
+        Words on the list, in too few documents, and in too many.
+    words_beyond_cap : int
+        Words that others surpass in tf-idf.
+    short_documents : int
+        Documents left with too little.
+    orphaned_words : int
+        Words left in no document.
+    """
+
+    stop_words: int
+    rare_words: int
+    frequent_words: int
+    words_beyond_cap: int
+    short_documents: int = 0
+    orphaned_words: int = 0
+
+
 class Kept(NamedTuple):
-    """Columns and rows that stay, ascending."""
+    """Columns and rows that stay, ascending, and what does not."""
 
     words: IntArray
     docs: IntArray
+    dropped: Dropped
 
 
 def curate(counts: SparseLike, vocabulary: Sequence[str], rule: Curation) -> Kept:
     """Apply the rule: words first, by frequencies of the whole corpus, then documents, then emptied words."""
+    M, N = counts.shape
+    df = np.bincount(counts.indices, minlength=N)
+    words, dropped = eligible_words(df, np.asarray(counts.sum(axis=0)).ravel(), M, vocabulary, rule)
+    part = counts[:, words]
+    docs = np.flatnonzero(long_documents(part, rule))
+    alive = np.bincount(part[docs].indices, minlength=words.size) > 0
+    require_something_left(docs.size, alive, M, N)
+    dropped = dropped._replace(short_documents=M - docs.size, orphaned_words=int((~alive).sum()))
+    return Kept(words[alive], docs, dropped)
+
+
+def eligible_words(
+    df: IntArray, tf: FloatArray, n_docs: int, vocabulary: Sequence[str], rule: Curation
+) -> tuple[IntArray, Dropped]:
+    """Words the rule admits by their frequencies, ascending."""
     if rule.n_words is not None:
         check_positive_integer(rule.n_words, "n_words")
     for name, least in (("min_tokens", rule.min_tokens), ("min_types", rule.min_types)):
         if not isinstance(least, numbers.Real) or least < 0:
             raise InputError(f"{name} must be a non-negative number, but is {least!r}.")
-    M, N = counts.shape
-    df = np.bincount(counts.indices, minlength=N)
-    fewest, most = _document_limit(rule.min_df, M, "min_df"), _document_limit(rule.max_df, M, "max_df")
+    fewest, most = _document_limit(rule.min_df, n_docs, "min_df"), _document_limit(rule.max_df, n_docs, "max_df")
     if fewest > most:
         raise InputError(f"min_df={rule.min_df} must not exceed max_df={rule.max_df}.")
-    eligible = (df >= max(fewest, 1)) & (df <= most)
+    stopped = np.zeros(df.size, dtype=bool)
     if rule.stop_words:
-        eligible &= np.array([word not in rule.stop_words for word in vocabulary])
-    words = np.flatnonzero(eligible)
+        stopped = np.fromiter((word in rule.stop_words for word in vocabulary), dtype=bool, count=df.size)
+    rare = ~stopped & (df < max(fewest, 1))
+    frequent = ~stopped & ~rare & (df > most)
+    words = np.flatnonzero(~(stopped | rare | frequent))
+    n_eligible = words.size
     if rule.n_words is not None and words.size > rule.n_words:
-        score = tf_idf(np.asarray(counts.sum(axis=0)).ravel(), df, M)
+        score = tf_idf(tf, df, n_docs)
         words = np.sort(words[np.argsort(-score[words], kind="stable")[: rule.n_words]])
-    part = counts[:, words]
-    types = np.diff(part.indptr)
+    return words, Dropped(int(stopped.sum()), int(rare.sum()), int(frequent.sum()), n_eligible - words.size)
+
+
+def long_documents(part: SparseLike, rule: Curation) -> BoolArray:
+    """Which documents, their columns already chosen, hold enough to stay."""
     tokens = np.asarray(part.sum(axis=1)).ravel()
-    docs = np.flatnonzero((types >= rule.min_types) & (tokens >= rule.min_tokens))
-    alive = np.bincount(part[docs].indices, minlength=words.size) > 0
-    if docs.size == 0 or not alive.any():
+    return (np.diff(part.indptr) >= rule.min_types) & (tokens >= rule.min_tokens)
+
+
+def require_something_left(n_docs: int, alive: BoolArray, n_docs_before: int, n_words_before: int) -> None:
+    """Raise InputError where the rule leaves nothing."""
+    if n_docs == 0 or not alive.any():
         raise InputError(
-            f"nothing is left after pruning {M} documents and {N} words: loosen min_df, max_df, min_tokens or min_types."
+            f"nothing is left after pruning {n_docs_before} documents and {n_words_before} words: loosen min_df, max_df, "
+            "min_tokens or min_types."
         )
-    return Kept(words[alive], docs)
 
 
 def tf_idf(tf: FloatArray, df: IntArray, n_docs: int) -> FloatArray:

@@ -1,69 +1,262 @@
-"""Read a corpus from files."""
+"""Read a corpus from files, frames and iterables, into memory or into a folder."""
 
 from __future__ import annotations
 
+import io
+import logging
 import os
+import warnings
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import scipy.io
 import scipy.sparse as sp
 
+from .._folders import written_whole
+from .._memory import available_bytes
 from .._typing import SparseLike
-from .._validation import check_counts
-from ..exceptions import CorpusFormatError, InputError
+from .._validation import check_counts, check_n_jobs, check_vocabulary
+from ..exceptions import CorpusFormatError, InputError, TextWarning
+from ..linalg.parallel import for_each_block
+from . import documents as found_in
 from .corpus import Corpus
-from .uci import read_uci, read_words
+from .counting import DocumentCounter, TextRule, checked_rule
+from .documents import Column, Documents
+from .files import Unpacked, Watch, bare_name, beginning
+from .parts import Part, ordered_rows, part_of, require_distinct, row_slices
+from .store import FILES, FORMAT, CorpusWriter
+from .stored import StoredCorpus, is_corpus_folder, open_corpus
+from .uci import UciFile, Unordered, read_words
 
-_FORMATS = ("auto", "uci", "npz", "npy", "mtx")
+logger = logging.getLogger("anchorwords.corpus")
+
+FORMATS = (
+    "auto", "text", "folder", "csv", "tsv", "jsonl", "parquet", "baskets", "uci", "mtx", "npz", "npy", "corpus",
+)  # fmt: skip
+_ENDINGS = {
+    ".txt": "text", ".text": "text", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".parquet": "parquet", ".pq": "parquet", ".mtx": "mtx", ".npz": "npz", ".npy": "npy",
+}  # fmt: skip
+
+# Called with the number of documents read and the share of the source, None where that is unknown.
+ReadProgress: TypeAlias = Callable[[int, float | None], None]
 
 
 def read_corpus(
-    path: str | os.PathLike[str],
+    path: Any,
     *,
     format: str = "auto",  # noqa: A002 - the public contract's name
     vocabulary: str | os.PathLike[str] | Sequence[str] | None = None,
+    text_column: str | int | None = None,
+    id_column: str | int | None = None,
+    header: bool | None = None,
+    pattern: str | None = None,
+    separator: str = "\t",
+    lowercase: bool = True,
+    stop_words: str | os.PathLike[str] | Iterable[str] | None = None,
+    ngrams: tuple[int, int] = (1, 1),
+    min_length: int = 2,
+    max_length: int = 100,
+    numbers: bool = False,
+    tokenizer: Callable[[str], Iterable[str]] | None = None,
+    n_jobs: int | None = None,
+    progress: ReadProgress | None = None,
 ) -> Corpus:
-    """Read a corpus.
+    """Read a corpus into memory; :func:`import_corpus` takes the same and writes it to disk.
 
     Parameters
     ----------
-    path : path
-        A UCI bag-of-words file (``docword.NAME.txt`` or ``.txt.gz``) or a folder that holds one, a sparse matrix saved
-        by ``scipy.sparse.save_npz`` (``.npz``), an array saved by ``numpy.save`` (``.npy``), or a Matrix Market file
-        (``.mtx``, ``.mtx.gz``); matrices are documents x words.
-    format : {"auto", "uci", "npz", "npy", "mtx"}
-        "auto" goes by the file's name.
+    path : path, frame or iterable
+        A file or a folder, plain or compressed by gzip or zstd:
+
+        - text, one document a line (``.txt``), or a folder of text files, one document each;
+        - a table (``.csv``, ``.tsv``, ``.parquet``) or JSON lines (``.jsonl``) with a column of text or, in the last two,
+          of lists of tokens;
+        - a UCI bag-of-words file (``docword.NAME.txt``) or the folder that holds it, a Matrix Market file (``.mtx``), a
+          sparse matrix saved by ``scipy.sparse.save_npz`` (``.npz``), an array saved by ``numpy.save`` (``.npy``):
+          documents x words;
+        - a corpus folder (see :func:`open_corpus`, which does not load it);
+
+        or what is in memory already: a frame of pandas, polars or arrow, or an iterable of texts or of lists of tokens.
+    format : str
+        One of "auto", "text", "folder", "csv", "tsv", "jsonl", "parquet", "baskets", "uci", "mtx", "npz", "npy",
+        "corpus". "auto" goes by the name of a file and by how it begins. "baskets" is a list of items a line, which are
+        kept exactly.
     vocabulary : path or sequence of str, optional
-        The words in column order, or a file with one a line. By default ``vocab.NAME.txt`` beside a UCI file; the words
-        of a matrix are then named by their column.
+        For text: the words to count, in column order, and no others. For matrices: the words of the columns, or a file
+        with one a line; by default ``vocab.NAME.txt`` beside a UCI file, and the numbers of the columns otherwise.
+    text_column, id_column : str or int, optional
+        Columns of text or tokens, and of the documents' names, by name or by number from 1. Text is by default the column
+        called "text", or the only one.
+    header : bool, optional
+        Whether the first line of a CSV or TSV file names the columns; by default if a column is called by its name.
+    pattern : str, optional
+        Files of a folder to read, ``*.txt`` by default.
+    separator : str
+        Between the items of a basket.
+    lowercase : bool
+        Whether text is lower-cased.
+    stop_words : str, path or iterable of str, optional
+        Words to pass over: the name of a language ("english"), a file with one a line, or the words.
+    ngrams : (int, int)
+        Fewest and most consecutive words that are counted as one, joined by spaces.
+    min_length, max_length : int
+        Characters of a word.
+    numbers : bool
+        Whether a word may do without a letter.
+    tokenizer : callable, optional
+        From a text to its words: needed for scripts without spaces between words.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    progress : callable, optional
+        Called with the number of documents read and the share of the source (None where that is unknown).
 
     Returns
     -------
     Corpus
+        Words of text in the order of their characters; documents in the order of the source, empty ones included.
     """
-    if format not in _FORMATS:
-        raise InputError(f"format must be one of {', '.join(_FORMATS)}, but is {format!r}.")
-    source = Path(path)
-    if not source.exists():
-        raise CorpusFormatError(f"{source} does not exist: check the path.")
-    if source.is_dir():
-        source = _only_docword(source)
-    kind = _detect(source) if format == "auto" else format
-    words: Sequence[str] | None
-    if vocabulary is None:
-        words = None
-    elif isinstance(vocabulary, (str, os.PathLike)):
-        words = read_words(Path(vocabulary))
-    else:
-        words = list(vocabulary)
-    if kind == "uci":
-        return read_uci(source, words)
-    counts = check_counts(_read_matrix(source, kind), str(source))
-    return Corpus(counts, [str(i) for i in range(counts.shape[1])] if words is None else words)
+    options = _Options(
+        format, vocabulary, text_column, id_column, header, pattern, separator,
+        checked_rule(
+            lowercase=lowercase, stop_words=stop_words, ngrams=ngrams, min_length=min_length, max_length=max_length,
+            numbers=numbers, tokenizer=tokenizer,
+        ),
+        check_n_jobs(n_jobs), progress,
+    )  # fmt: skip
+    kind = _kind(path, options)
+    if kind == "corpus":
+        return _loaded(open_corpus(path))
+    return _poured(path, kind, options, _Gathered(options.n_jobs)).corpus()
+
+
+def import_corpus(source: Any, folder: str | os.PathLike[str], **reading: Any) -> StoredCorpus:
+    """Read a corpus of any size into a folder, in one pass and in memory of its vocabulary and of a block of documents.
+
+    Parameters
+    ----------
+    source : path, frame or iterable
+        As ``path`` in :func:`read_corpus`.
+    folder : path
+        Folder to write, whole or not at all; a corpus that is there is replaced, anything else left alone.
+    **reading
+        As in :func:`read_corpus`.
+
+    Returns
+    -------
+    StoredCorpus
+        The folder, opened.
+    """
+    options = _options(**reading)
+    kind = _kind(source, options)
+    FORMAT.require_writable(folder, FILES)
+    if kind == "corpus":
+        open_corpus(source).save(folder)
+        return open_corpus(folder)
+    with written_whole(folder) as partial:
+        _poured(source, kind, options, _Folder(partial))
+    return open_corpus(folder)
+
+
+class _Options(NamedTuple):
+    """The arguments of :func:`read_corpus`."""
+
+    format: str
+    vocabulary: Any
+    text_column: Column
+    id_column: Column
+    header: bool | None
+    pattern: str | None
+    separator: str
+    rule: TextRule
+    n_jobs: int | None
+    progress: ReadProgress | None
+
+
+def _options(
+    *,
+    format: str = "auto",  # noqa: A002
+    vocabulary: Any = None,
+    text_column: Column = None,
+    id_column: Column = None,
+    header: bool | None = None,
+    pattern: str | None = None,
+    separator: str = "\t",
+    n_jobs: int | None = None,
+    progress: ReadProgress | None = None,
+    **rule: Any,
+) -> _Options:
+    return _Options(
+        format, vocabulary, text_column, id_column, header, pattern, separator, checked_rule(**rule),
+        check_n_jobs(n_jobs), progress,
+    )  # fmt: skip
+
+
+# ---- What kind of source it is.
+
+
+def _kind(source: Any, options: _Options) -> str:
+    if options.format not in FORMATS:
+        raise InputError(f"format must be one of {', '.join(FORMATS)}, but is {options.format!r}.")
+    if not options.separator:
+        raise InputError("separator must be at least one character, but is empty.")
+    if not isinstance(source, (str, os.PathLike)):
+        if found_in.is_frame(source):
+            return "frame"
+        if isinstance(source, (bytes, dict)) or not isinstance(source, Iterable):
+            raise InputError(
+                f"a corpus is read from a path, a frame or an iterable of texts or token lists, but not from "
+                f"{type(source).__name__}."
+            )
+        return "iterable"
+    path = Path(source)
+    if not path.exists():
+        raise CorpusFormatError(f"{path} does not exist: check the path.")
+    if options.format == "auto":
+        return _kind_of_folder(path, options.pattern) if path.is_dir() else _kind_of_file(path)
+    if path.is_dir() and options.format not in ("folder", "uci", "corpus"):
+        raise CorpusFormatError(f"{path} is a folder, but format {options.format!r} is that of a file: name the file.")
+    return options.format
+
+
+def _kind_of_folder(folder: Path, pattern: str | None) -> str:
+    if is_corpus_folder(folder):
+        return "corpus"
+    return "uci" if pattern is None and any(folder.glob("docword.*.txt*")) else "folder"
+
+
+def _kind_of_file(path: Path) -> str:
+    name = bare_name(path)
+    kind = next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), None)
+    if kind is not None and kind != "text":
+        return kind
+    start = beginning(path)
+    if _starts_like_uci(start):
+        return "uci"
+    if kind is not None and not name.startswith("docword."):
+        return kind
+    for mark, other in (
+        (b"PAR1", "parquet"),
+        (b"PK\x03\x04", "npz"),
+        (b"\x93NUMPY", "npy"),
+        (b"%%MatrixMarket", "mtx"),
+    ):
+        if start.startswith(mark):
+            return other
+    if name.startswith("docword."):
+        return "uci"
+    return "jsonl" if start.lstrip().startswith(b"{") else "text"
+
+
+def _starts_like_uci(start: bytes) -> bool:
+    """Three lines of a number each, then three numbers a line."""
+    numbers = [[field.isdigit() for field in line.split()] for line in start.split(b"\n")[:4]]
+    return numbers[:3] == [[True]] * 3 and (len(numbers) < 4 or numbers[3] in ([], [True] * 3))
 
 
 def _only_docword(folder: Path) -> Path:
@@ -76,15 +269,170 @@ def _only_docword(folder: Path) -> Path:
     return found[0]
 
 
-def _detect(source: Path) -> str:
-    name = source.name.lower()
-    for suffix, kind in ((".npz", "npz"), (".npy", "npy"), (".mtx", "mtx"), (".mtx.gz", "mtx")):
-        if name.endswith(suffix):
-            return kind
-    return "uci"
+# ---- From a source to a sink.
 
 
-_KINDS = {
+class _Gathered:
+    """Rows gathered in memory."""
+
+    def __init__(self, n_jobs: int | None) -> None:
+        self.n_docs = 0
+        self._n_jobs = n_jobs
+        self._parts: list[Part] = []
+
+    def fresh(self) -> _Gathered:
+        return _Gathered(self._n_jobs)
+
+    def add(self, part: Part) -> None:
+        self.n_docs += part.lengths.size
+        self._parts.append(part)
+
+    def finish(self, words: Sequence[str], maps: Sequence[Any], rule: dict[str, Any] | None) -> None:
+        blocks: list[SparseLike] = [None] * len(self._parts)
+
+        def work(number: int, _: int) -> None:
+            part = self._parts[number]
+            blocks[number] = ordered_rows(part, maps[part.numbering], len(words))
+
+        for_each_block(work, len(blocks), 1, self._n_jobs)
+        counts = sp.vstack(blocks, format="csr") if blocks else sp.csr_array((0, len(words)))
+        ids = [name for part in self._parts for name in part.ids or ()]
+        self._whole = (counts, words, ids or None, rule)
+
+    def corpus(self) -> Corpus:
+        counts, words, ids, rule = self._whole
+        return Corpus(counts, words, ids, text_rule=rule)
+
+
+class _Folder:
+    """Rows written to a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._writer = CorpusWriter(folder)
+        self.add, self.finish = self._writer.add, self._writer.finish
+
+    @property
+    def n_docs(self) -> int:
+        return self._writer.n_docs
+
+    def fresh(self) -> _Folder:
+        return _Folder(self._folder)
+
+
+def _poured(source: Any, kind: str, options: _Options, sink: Any) -> Any:
+    """Read everything into the sink, and finish it."""
+    watch, report = _watchers(options.progress)
+    if kind == "uci":
+        path = Path(source)
+        file = UciFile(_only_docword(path) if path.is_dir() else path, _words(options.vocabulary), watch)
+        try:
+            for part in file.parts():
+                sink.add(part)
+                report(sink.n_docs)
+        except Unordered:
+            sink = sink.fresh()
+            for part in file.sorted_parts():
+                sink.add(part)
+        sink.finish(_checked_words(file.vocabulary, file.n_words), [None], None)
+        return sink
+    words: Sequence[str]
+    if kind in ("mtx", "npz", "npy"):
+        counts = check_counts(_read_matrix(Path(source), kind), str(source))
+        words = _words(options.vocabulary) or [str(i) for i in range(counts.shape[1])]
+        for rows in row_slices(counts):
+            sink.add(part_of(counts[rows]))
+        sink.finish(_checked_words(words, counts.shape[1]), [None], None)
+        return sink
+    counter = DocumentCounter(options.rule, options.n_jobs)
+    ids: list[list[str]] = []
+    for part in counter.parts(found_in.batches(_documents(source, kind, options, watch))):
+        sink.add(part)
+        if part.ids is not None:
+            ids.append(list(part.ids))
+        report(sink.n_docs)
+    if sink.n_docs == 0:
+        raise CorpusFormatError(f"{_name(source)} holds no documents.")
+    require_distinct(ids, _name(source))
+    fixed = _words(options.vocabulary)
+    maps: list[npt.NDArray[np.int32]]
+    if fixed is None:
+        words, maps = counter.vocabulary()
+        if not words:
+            raise CorpusFormatError(
+                f"{_name(source)} holds no word in {sink.n_docs} documents: check the format, the column of text, stop "
+                "words and the lengths of words."
+            )
+    else:
+        words = _checked_words(fixed, len(fixed))
+        maps = counter.numbers_among(words)
+    if (remark := counter.remark()) is not None:
+        warnings.warn(remark, TextWarning, stacklevel=4)
+    is_text = kind != "baskets"
+    sink.finish(words, maps, options.rule.to_dict() if is_text else None)
+    logger.info("%s: %d documents, %d words", _name(source), sink.n_docs, len(words))
+    return sink
+
+
+def _documents(source: Any, kind: str, options: _Options, watch: Watch) -> Documents:
+    text, name = options.text_column, options.id_column
+    if kind == "frame":
+        return found_in.rows_of_frame(source, text, name)
+    if kind == "iterable":
+        return found_in.items_of(source)
+    path = Path(source)
+    if kind == "folder":
+        return found_in.files_of(path, options.pattern, watch)
+    if kind == "baskets":
+        return found_in.baskets_of(path, options.separator, watch)
+    if kind == "csv":
+        return found_in.columns_of_csv(path, text, name, options.header, watch)
+    if kind == "tsv":
+        return found_in.columns_of_tsv(path, text, name, options.header, watch)
+    if kind == "jsonl":
+        return found_in.objects_of_json_lines(path, text, name, watch)
+    if kind == "parquet":
+        return found_in.columns_of_parquet(path, text, name, watch)
+    return found_in.lines_of(path, watch)
+
+
+def _watchers(progress: ReadProgress | None) -> tuple[Watch, Callable[[int], None]]:
+    """What the reader of bytes and the counter of documents call: together they make the progress."""
+    share: list[float | None] = [None]
+
+    def watch(value: float) -> None:
+        share[0] = value
+
+    def report(n_docs: int) -> None:
+        if progress is not None:
+            progress(n_docs, share[0])
+
+    return watch, report
+
+
+def _words(vocabulary: Any) -> list[str] | None:
+    if vocabulary is None:
+        return None
+    if isinstance(vocabulary, (str, os.PathLike)):
+        return read_words(Path(vocabulary))
+    return list(vocabulary)
+
+
+def _checked_words(words: Sequence[str], n_words: int) -> Sequence[str]:
+    return check_vocabulary(words, n_words) or ()
+
+
+def _name(source: Any) -> str:
+    return str(source) if isinstance(source, (str, os.PathLike)) else f"the {type(source).__name__}"
+
+
+def _loaded(corpus: StoredCorpus) -> Corpus:
+    return Corpus(corpus.counts, corpus.vocabulary, corpus.doc_ids, text_rule=corpus.text_rule)
+
+
+# ---- Matrices.
+
+_MATRICES = {
     "npz": "a sparse matrix saved by scipy.sparse.save_npz",
     "npy": "an array saved by numpy.save",
     "mtx": "a Matrix Market file",
@@ -93,9 +441,12 @@ _KINDS = {
 
 def _read_matrix(source: Path, kind: str) -> SparseLike:
     try:
+        _refuse_larger_than_memory(source, kind)
         if kind == "npz":
             return sp.load_npz(source)
-        return np.load(source, allow_pickle=False) if kind == "npy" else scipy.io.mmread(source)
+        if kind == "npy":
+            return np.load(source, allow_pickle=False)
+        return scipy.io.mmread(io.BufferedReader(Unpacked(source)))
     except (
         OSError,
         ValueError,
@@ -103,7 +454,37 @@ def _read_matrix(source: Path, kind: str) -> SparseLike:
         EOFError,
         MemoryError,
         OverflowError,
+        NotImplementedError,
+        AttributeError,
+        TypeError,
+        IndexError,
         zipfile.BadZipFile,
         zlib.error,
     ) as error:
-        raise CorpusFormatError(f"{source} is not {_KINDS[kind]}, or does not fit in memory ({error}).") from error
+        if isinstance(error, CorpusFormatError):
+            raise
+        sentence = " ".join(str(error).split())
+        raise CorpusFormatError(
+            f"{source} is not {_MATRICES[kind]}, or does not fit in memory ({sentence})."
+        ) from error
+
+
+def _refuse_larger_than_memory(source: Path, kind: str) -> None:
+    """Refuse what announces more than there is memory, before anything of that size is asked for."""
+    available = available_bytes() or 2**63
+    if kind == "npz":
+        with zipfile.ZipFile(source) as archive:
+            announced = sum(entry.file_size for entry in archive.infolist())
+    elif kind == "mtx":
+        rows, columns, entries, *_ = scipy.io.mminfo(_header_of(source))
+        announced = 8 * rows + (8 * rows * columns if b"array" in beginning(source, 64) else 16 * entries)
+    else:
+        announced = 0
+    if announced > available:
+        raise CorpusFormatError(
+            f"{source} announces {announced >> 20} MiB, but {available >> 20} MiB of memory are available: is it damaged?"
+        )
+
+
+def _header_of(source: Path) -> Any:
+    return io.BytesIO(beginning(source, 1 << 16))

@@ -2,70 +2,119 @@
 
 from __future__ import annotations
 
-import gzip
 import logging
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from .._memory import available_bytes
 from ..exceptions import CorpusFormatError
 from ..linalg.compiled import BYTES, INT_MATRIX, INT_PAIR_AND_FLAG, compiled
-from .corpus import Corpus
+from .files import Watch, line_chunks, lines
+from .parts import Part
 
 logger = logging.getLogger("anchorwords.corpus")
 
-_CHUNK = 1 << 24
+IntMatrix: TypeAlias = npt.NDArray[np.int64]
+
+# Documents of a part, where most are empty.
+_PART_DOCS = 1 << 17
 
 
-def read_uci(path: Path, vocabulary: Sequence[str] | None) -> Corpus:
-    """Read counts, plain or gzip; everything the header promises is checked. None looks for the vocabulary file."""
-    chunks = _line_chunks(path)
-    header, rest = _header(path, next(chunks, b""))
-    n_docs, n_words, n_entries = header
-    if vocabulary is None:
-        vocabulary = read_words(find_vocabulary(path))
-    if len(vocabulary) != n_words:
-        raise CorpusFormatError(
-            f"{path} announces {n_words} words, but the vocabulary has {len(vocabulary)}: "
-            "check that the two files belong together."
-        )
-    parts = []
-    line = 4
-    for chunk in _chain(rest, chunks):
-        entries, line = _parse(path, chunk, line)
-        parts.append(entries)
-    triples = np.concatenate(parts) if parts else np.zeros((0, 3), dtype=np.int64)
-    if triples.shape[0] != n_entries:
-        raise CorpusFormatError(
-            f"{path} announces {n_entries} entries, but holds {triples.shape[0]}: the file is truncated or its header wrong."
-        )
-    _check_range(path, triples[:, 0], n_docs, "document")
-    _check_range(path, triples[:, 1], n_words, "word")
-    if n_entries and triples[:, 2].min() < 1:
-        bad = int(np.argmin(triples[:, 2]))
-        raise CorpusFormatError(
-            f"{path} holds the count {triples[bad, 2]} in entry {bad + 1}: counts must be positive."
-        )
-    if n_entries and triples[:, 0].max() < n_docs:
-        logger.info("%s: the last %d documents are empty", path, n_docs - triples[:, 0].max())
-    counts = sp.coo_array(
-        (triples[:, 2].astype(np.float64), (triples[:, 0] - 1, triples[:, 1] - 1)), shape=(n_docs, n_words)
-    ).tocsr()
-    if counts.nnz < n_entries:
-        raise CorpusFormatError(
-            f"{path} holds {n_entries - counts.nnz} entries for a document and word that it already had: add them up."
-        )
-    return Corpus(counts, vocabulary)
+class Unordered(Exception):
+    """The documents of a file are not in order."""
+
+
+class UciFile:
+    """A UCI file, its header read; everything the header promises is checked on the way.
+
+    Parameters
+    ----------
+    path : path
+        Plain or compressed.
+    vocabulary : sequence of str, optional
+        By default the words of ``vocab.NAME.txt`` beside it.
+    """
+
+    def __init__(self, path: Path, vocabulary: Sequence[str] | None, watch: Watch | None = None) -> None:
+        self._path = path
+        self._watch = watch
+        chunks = line_chunks(path)
+        self.n_docs, self.n_words, self.n_entries = _header(path, next(chunks, b""))[0]
+        chunks.close()  # type: ignore[attr-defined]
+        self.vocabulary = read_words(find_vocabulary(path)) if vocabulary is None else list(vocabulary)
+        if len(self.vocabulary) != self.n_words:
+            raise CorpusFormatError(
+                f"{path} announces {self.n_words} words, but the vocabulary has {len(self.vocabulary)}: "
+                "check that the two files belong together."
+            )
+
+    def parts(self) -> Iterator[Part]:
+        """The rows as the file goes; :class:`Unordered` where its documents are not in order."""
+        after = 0  # documents that are complete
+        rest = np.zeros((0, 3), dtype=np.int64)  # entries of the next, which may go on in the next piece
+        for piece in self._triples():
+            triples = np.concatenate([rest, piece])
+            documents = triples[:, 0]
+            if documents[0] <= after or (np.diff(documents) < 0).any():
+                raise Unordered
+            begun = int(documents[-1])
+            cut = int(np.searchsorted(documents, begun))
+            yield from self._rows(triples[:cut], after, begun - 1)
+            after, rest = begun - 1, triples[cut:]
+        if rest.size and rest[-1, 0] < self.n_docs:
+            logger.info("%s: the last %d documents are empty", self._path, self.n_docs - rest[-1, 0])
+        yield from self._rows(rest, after, self.n_docs)
+
+    def sorted_parts(self) -> Iterator[Part]:
+        """The rows of a file whose documents are in no order, in memory of all entries."""
+        triples = np.concatenate([np.zeros((0, 3), dtype=np.int64), *self._triples()])
+        yield from self._rows(triples[np.argsort(triples[:, 0], kind="stable")], 0, self.n_docs)
+
+    def _rows(self, triples: IntMatrix, after: int, last: int) -> Iterator[Part]:
+        """Documents after + 1 to last, of which these are all entries."""
+        keys = triples[:, 0] * self.n_words + triples[:, 1]
+        if not (np.diff(keys) > 0).all() and (repeated := keys.size - np.unique(keys).size):
+            raise CorpusFormatError(
+                f"{self._path} holds {repeated} entries for a document and word that it already had: add them up."
+            )
+        for first in range(after, last, _PART_DOCS):
+            stop = min(first + _PART_DOCS, last)
+            begin, end = np.searchsorted(triples[:, 0], [first + 1, stop + 1])
+            lengths = np.bincount(triples[begin:end, 0] - (first + 1), minlength=stop - first)
+            yield Part(lengths, (triples[begin:end, 1] - 1).astype(np.int32), triples[begin:end, 2])
+
+    def _triples(self) -> Iterator[IntMatrix]:
+        """Entries piece by piece, in the ranges announced; at the end, their number is as announced."""
+        chunks = line_chunks(self._path, self._watch)
+        _, rest = _header(self._path, next(chunks, b""))
+        line, found = 4, 0
+        for chunk in _chain(rest, chunks):
+            triples, line = _parse(self._path, chunk, line)
+            if triples.size:
+                _check_range(self._path, triples[:, 0], self.n_docs, "document")
+                _check_range(self._path, triples[:, 1], self.n_words, "word")
+                if triples[:, 2].min() < 1:
+                    bad = int(np.argmin(triples[:, 2]))
+                    raise CorpusFormatError(
+                        f"{self._path} holds the count {triples[bad, 2]} in entry {found + bad + 1}: counts must be "
+                        "positive."
+                    )
+                found += triples.shape[0]
+                yield triples
+        if found != self.n_entries:
+            raise CorpusFormatError(
+                f"{self._path} announces {self.n_entries} entries, but holds {found}: the file is truncated or its header "
+                "wrong."
+            )
 
 
 def find_vocabulary(path: Path) -> Path:
     """``vocab.NAME.txt`` beside ``docword.NAME.txt[.gz]``."""
-    name = path.name.removesuffix(".gz")
+    name = path.name.removesuffix(".gz").removesuffix(".zst")
     if name.startswith("docword."):
         for candidate in (path.with_name("vocab." + name[8:]), path.with_name("vocab." + name[8:] + ".gz")):
             if candidate.exists():
@@ -78,41 +127,10 @@ def find_vocabulary(path: Path) -> Path:
 
 def read_words(path: Path) -> list[str]:
     """One word a line, with or without a final newline."""
-    raw = b"".join(_line_chunks(path))
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise CorpusFormatError(f"{path} is not UTF-8 text (line {line}): convert it to UTF-8.") from error
-    lines = text.split("\n")
-    if lines and lines[-1] == "":
-        lines.pop()
-    words = [line.rstrip("\r") for line in lines]
+    words = [line for _, line in lines(path)]
     if not words:
         raise CorpusFormatError(f"{path} holds no words: expected one a line.")
     return words
-
-
-def _line_chunks(path: Path) -> Iterator[bytes]:
-    """The file's bytes in pieces that end at line ends."""
-    try:
-        with path.open("rb") as raw:
-            zipped = raw.read(2) == b"\x1f\x8b"
-        with gzip.open(path, "rb") if zipped else path.open("rb") as stream:
-            carry = b""
-            while piece := stream.read(_CHUNK):
-                cut = piece.rfind(b"\n") + 1
-                if cut == 0:
-                    carry += piece
-                    continue
-                yield carry + piece[:cut]
-                carry = piece[cut:]
-            if carry:
-                yield carry
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise CorpusFormatError(f"{path} is not a whole gzip file ({error}): download or compress it again.") from error
-    except OSError as error:
-        raise CorpusFormatError(f"{path} cannot be read ({error.strerror or error}).") from error
 
 
 def _header(path: Path, chunk: bytes) -> tuple[tuple[int, int, int], bytes]:

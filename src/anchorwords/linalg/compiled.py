@@ -23,16 +23,18 @@ _COMPILING = threading.RLock()
 VOID = types.void
 INT_PAIR_AND_FLAG = types.Tuple((types.int64, types.int64, types.boolean))  # type: ignore[no-untyped-call]
 BYTES = types.Array(types.uint8, 1, "C", readonly=True)
-MASK = types.Array(types.uint8, 1, "C")
-WORDS = types.Array(types.uint64, 1, "C")
+WRITE_BYTES = types.Array(types.uint8, 1, "C")
+HASHES = types.Array(types.uint64, 1, "C")
 INT_MATRIX = types.Array(types.int64, 2, "C")
 INT = types.int64
 FLOAT = types.float64
+HASH = types.uint64
 BOOL = types.boolean
 VECTOR = types.Array(types.float64, 1, "C")
 MATRIX = types.Array(types.float64, 2, "C")
 FLAGS = types.Array(types.boolean, 1, "C")
 INDICES = types.Array(types.int64, 1, "C")
+READ_INDICES = types.Array(types.int64, 1, "C", readonly=True)
 SHORT_INDICES = types.Array(types.int32, 1, "C")
 SINGLE_VECTOR = types.Array(types.float32, 1, "C")
 READ_SINGLE_VECTOR = types.Array(types.float32, 1, "C", readonly=True)
@@ -131,3 +133,8 @@ def compiled(
 def inner(function: Callable[..., Any]) -> Callable[..., Any]:
     """Make a function callable from kernels; called from Python it is plain Python."""
     return register_jitable(error_model="numpy")(function)
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As :func:`inner`, for functions so short that counting the references to their arrays would cost more than they."""
+    return register_jitable(error_model="numpy", inline="always")(function)

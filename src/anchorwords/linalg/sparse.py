@@ -57,7 +57,7 @@ def gram_times_dense(matrix: SparseLike, block: FloatArray, n_jobs: int | None =
 
         def work(group: int, _: int) -> None:
             sums[group] = 0.0
-            _gram_times_lanes(indptr, indices, data, lanes, bounds[group], bounds[group + 1], sums[group])
+            gram_times_lanes(indptr, indices, data, lanes, bounds[group], bounds[group + 1], sums[group])
 
         def add(first: int, last: int, start: int = start, stop: int = stop) -> None:
             np.sum(sums[:, first:last, : stop - start], axis=0, out=out[first:last, start:stop])
@@ -67,8 +67,23 @@ def gram_times_dense(matrix: SparseLike, block: FloatArray, n_jobs: int | None =
     return out
 
 
+def in_lanes(block: FloatArray) -> FloatArray:
+    """A block of columns as an array (pieces, N, 8), the last piece filled up with zeros."""
+    N, n_columns = block.shape
+    lanes = np.zeros((-(-n_columns // _LANES), N, _LANES))
+    for piece, lane in enumerate(lanes):
+        columns = block[:, piece * _LANES : (piece + 1) * _LANES]
+        lane[:, : columns.shape[1]] = columns
+    return lanes
+
+
+def out_of_lanes(lanes: FloatArray, n_columns: int) -> FloatArray:
+    """The block that :func:`in_lanes` took apart."""
+    return np.ascontiguousarray(np.concatenate(list(lanes), axis=1)[:, :n_columns])
+
+
 @compiled(VOID, *CSR, READ_MATRIX, INT, INT, MATRIX, reorder=True, straight=True)
-def _gram_times_lanes(indptr, indices, data, lanes, first, last, out):  # type: ignore[no-untyped-def]
+def gram_times_lanes(indptr, indices, data, lanes, first, last, out):  # type: ignore[no-untyped-def]
     """Add G_r'(G_r V) to ``out`` for rows r of G from first to last; V has 8 columns.
 
     Unrolled by hand, so that G_r V stays in registers: twice as fast as a loop over the columns.

@@ -24,9 +24,9 @@ from .._typing import FloatArray, IntArray
 from ..linalg.compiled import (
     CSR,
     FLOAT,
+    HASHES,
     INDICES,
     INT,
-    MASK,
     MATRIX,
     READ_MATRIX,
     READ_SINGLE_MATRIX,
@@ -35,7 +35,7 @@ from ..linalg.compiled import (
     SINGLE_VECTOR,
     VECTOR,
     VOID,
-    WORDS,
+    WRITE_BYTES,
     compiled,
 )
 from ..linalg.parallel import for_each_block
@@ -206,7 +206,9 @@ class TooDense(Exception):
     """E has too many entries to be worth keeping."""
 
 
-@compiled(VOID, READ_SINGLE_MATRIX, FLOAT, READ_SINGLE_VECTOR, INT, SHORT_INDICES, SINGLE_VECTOR, INDICES, MASK, WORDS)
+@compiled(
+    VOID, READ_SINGLE_MATRIX, FLOAT, READ_SINGLE_VECTOR, INT, SHORT_INDICES, SINGLE_VECTOR, INDICES, WRITE_BYTES, HASHES
+)
 def _small_cosines(  # type: ignore[no-untyped-def]
     cosines, threshold, lengths, first, indices, entries, counts, mask, words
 ):

@@ -71,25 +71,35 @@ def pair_moments(counts: SparseLike) -> PairMoments:
     G = sp.csr_array(sp.diags_array(1.0 / np.sqrt(pairs)) @ counts)
     d = np.asarray(counts.T @ (1.0 / pairs))
     if has_fractions(counts):
-        warnings.warn(
-            "counts are not whole numbers: Eq. 1 is unbiased for whole counts only, so negative diagonal entries "
-            "are clipped and the statistics renormalised; give raw counts rather than weights if you can.",
-            FractionalCountsWarning,
-            stacklevel=3,
-        )
+        warn_of_fractions(4)
         G, d = _clip_diagonal(G, d)
     return PairMoments(G, d, n_docs, n_skipped)
+
+
+def warn_of_fractions(stacklevel: int) -> None:
+    """Say what becomes of counts that are not whole."""
+    warnings.warn(
+        "counts are not whole numbers: Eq. 1 is unbiased for whole counts only, so negative diagonal entries "
+        "are clipped and the statistics renormalised; give raw counts rather than weights if you can.",
+        FractionalCountsWarning,
+        stacklevel=stacklevel,
+    )
 
 
 def carries_a_pair(counts: SparseLike) -> BoolArray:
     """Which documents have the two tokens that a pair of words needs; InputError where none has."""
     kept = _lengths(counts) >= 2.0
     if not kept.any():
-        raise InputError(
-            f"a document needs two tokens to form a pair of words, but none has them (X has {counts.shape[0]} documents "
-            f"and n_features = {counts.shape[1]}): check that rows are documents and columns are words."
-        )
+        raise no_pair(*counts.shape)
     return kept
+
+
+def no_pair(n_docs: int, n_words: int) -> InputError:
+    """What to raise where no document carries a pair."""
+    return InputError(
+        f"a document needs two tokens to form a pair of words, but none has them (X has {n_docs} documents "
+        f"and n_features = {n_words}): check that rows are documents and columns are words."
+    )
 
 
 def _lengths(counts: SparseLike) -> FloatArray:

@@ -1,0 +1,314 @@
+"""Documents of files, frames and iterables: the text or the tokens of each, and its id.
+
+Formats differ in how they find the documents, and in nothing else: each is an iterator of ``(id, document)``, a document
+a string or a list of tokens, gathered into batches by :func:`batches`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from .._memory import available_bytes
+from ..exceptions import CorpusFormatError, InputError
+from .files import Watch, lines, whole_text
+
+# A batch is closed at so many documents or characters (tokens count as eight).
+_DOCUMENTS = 1 << 13
+_CHARACTERS = 1 << 22
+
+Document: TypeAlias = "str | list[Any]"
+Documents: TypeAlias = Iterator[tuple[str | None, Document]]
+Column: TypeAlias = "str | int | None"
+
+
+class Batch(NamedTuple):
+    """Documents that are worked on together: all strings, or all lists of tokens."""
+
+    documents: list[Any]
+    ids: list[str] | None
+
+
+def batches(documents: Documents) -> Iterator[Batch]:
+    """Gather documents, in their order; text and tokens do not mix."""
+    ids: list[str] = []
+    gathered: list[Any] = []
+    size = 0
+    kind: type | None = None
+    for number, (name, document) in enumerate(documents, start=1):
+        if document == "" and kind is list:
+            document = []  # a missing value
+        if kind is None and document != "":
+            kind = type(document)
+            gathered = [kind() for _ in gathered]
+        if kind is not None and type(document) is not kind:
+            raise InputError(
+                f"documents must be all texts or all lists of tokens, but document {number} is a {type(document).__name__} "
+                f"after a {kind.__name__}."
+            )
+        gathered.append(document)
+        if name is not None:
+            ids.append(name)
+        size += 8 * len(document) if kind is list else len(document)
+        if len(gathered) >= _DOCUMENTS or size >= _CHARACTERS:
+            yield Batch(gathered, ids or None)
+            ids, gathered, size = [], [], 0
+    if gathered:
+        yield Batch(gathered, ids or None)
+
+
+def as_document(value: Any, where: str) -> Document:
+    """A text, or a list of tokens; missing values are empty."""
+    if isinstance(value, str):
+        return value
+    if value is None or (isinstance(value, float) and value != value):
+        return ""
+    if isinstance(value, (list, tuple, set, frozenset)) or (
+        hasattr(value, "tolist") and getattr(value, "ndim", 1) == 1
+    ):
+        tokens = value.tolist() if hasattr(value, "tolist") else list(value)
+        if any(isinstance(token, (list, tuple, dict, bytes)) for token in tokens):
+            raise CorpusFormatError(f"{where}: tokens must be words or numbers, but one is {_short(tokens)}.")
+        return tokens
+    what = (
+        "bytes, which must be decoded first" if isinstance(value, bytes) else f"{type(value).__name__} {_short(value)}"
+    )
+    raise CorpusFormatError(f"{where}: expected a text or a list of tokens, but found {what}.")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+# ---- Files.
+
+
+def lines_of(path: Path, watch: Watch | None = None) -> Documents:
+    """One document a line."""
+    for _, line in lines(path, watch):
+        yield None, line
+
+
+def baskets_of(path: Path, separator: str, watch: Watch | None = None) -> Documents:
+    """One document a line, its items between separators and kept exactly as they are."""
+    for _, line in lines(path, watch):
+        yield None, [name for item in line.split(separator) if (name := item.strip())]
+
+
+def files_of(folder: Path, pattern: str | None, watch: Watch | None = None) -> Documents:
+    """One document a file, by the order of their names."""
+    patterns = [pattern] if pattern else ["*.txt", "*.txt.gz", "*.txt.zst"]
+    try:
+        found = sorted({path for one in patterns for path in folder.rglob(one) if path.is_file()})
+    except (ValueError, NotImplementedError, OSError) as error:
+        raise InputError(f"pattern {pattern!r} cannot be used in {folder} ({error}): try '*.txt'.") from None
+    if not found:
+        endings = sorted({path.suffix or path.name for path in folder.rglob("*") if path.is_file()})
+        raise CorpusFormatError(
+            f"{folder} holds no file {' or '.join(patterns)}: "
+            + (f"its files end in {', '.join(endings[:8])}; name a pattern that fits." if endings else "it is empty.")
+        )
+    for number, path in enumerate(found, start=1):
+        yield path.relative_to(folder).as_posix(), whole_text(path)
+        if watch is not None:
+            watch(number / len(found))
+
+
+def columns_of_tsv(
+    path: Path, text: Column, name: Column, header: bool | None, watch: Watch | None = None
+) -> Documents:
+    """Columns of a table whose fields are separated by tabs and never quoted."""
+    rows = ((number, line.split("\t")) for number, line in lines(path, watch))
+    return _columns_of_rows(path, rows, text, name, header)
+
+
+def columns_of_csv(
+    path: Path, text: Column, name: Column, header: bool | None, watch: Watch | None = None
+) -> Documents:
+    """Columns of a table whose fields are separated by commas and may be quoted, line ends included."""
+    limit = csv.field_size_limit(1 << 30)  # the module's own is smaller than an honest document
+    try:
+        # Lines end in \n here: what else Unicode takes for the end of a line is a part of a document.
+        reader = csv.reader(line + "\n" for _, line in lines(path, watch))
+
+        def rows() -> Iterator[tuple[int, list[str]]]:
+            try:
+                for row in reader:
+                    yield reader.line_num, row
+            except csv.Error as error:
+                raise CorpusFormatError(f"{path}, line {reader.line_num}: not a table of CSV ({error}).") from error
+
+        yield from _columns_of_rows(path, rows(), text, name, header)
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _columns_of_rows(
+    path: Path, rows: Iterator[tuple[int, list[str]]], text: Column, name: Column, header: bool | None
+) -> Documents:
+    _, first = next(rows, (0, []))
+    if header is None:
+        header = isinstance(text, str) or isinstance(name, str) or (text is None and "text" in first)
+    at, named = _places(path, first, header, text, name)
+    fewest = max(at, -1 if named is None else named) + 1
+    if not header and first:
+        rows = _again((1, first), rows)
+    for number, row in rows:
+        if not row:  # a blank line
+            continue
+        if len(row) < fewest:
+            raise CorpusFormatError(
+                f"{path}, line {number}: expected at least {fewest} columns, but found {len(row)}: check the line, or name "
+                "the columns and the format."
+            )
+        yield None if named is None else row[named], row[at]
+
+
+def _again(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
+    yield first
+    yield from rest
+
+
+def _places(path: Path, first: list[str], header: bool, text: Column, name: Column) -> tuple[int, int | None]:
+    """Positions of the columns of text and of ids."""
+    shown = ", ".join(f"{i} {_short(cell)}" for i, cell in enumerate(first[:12], start=1)) or "nothing"
+
+    def place(column: str | int, what: str) -> int:
+        if isinstance(column, str) and column.isdecimal() and column not in first:
+            column = int(column)
+        if isinstance(column, int):
+            if not 1 <= column <= len(first):
+                raise InputError(
+                    f"{what} must be a column of {path} from 1 to {len(first)}, but is {column}: its first line has {shown}."
+                )
+            return column - 1
+        if column not in first or not header:
+            raise InputError(f"{path} has no column {column!r}: its first line has {shown}.")
+        return first.index(column)
+
+    if text is None:
+        if header and "text" in first:
+            text = "text"
+        elif len(first) <= 1:
+            text = 1 if first else None
+        if text is None:
+            raise InputError(
+                f"{path} has several columns: say which holds the text (text_column, --text-column); its first line has "
+                f"{shown}."
+            )
+    return place(text, "text_column"), None if name is None else place(name, "id_column")
+
+
+def objects_of_json_lines(path: Path, text: Column, name: Column, watch: Watch | None = None) -> Documents:
+    """One JSON value a line: an object with a member of text or tokens, a text, or a list of tokens."""
+    for number, line in lines(path, watch):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise CorpusFormatError(f"{where}: not JSON ({error}): expected one value a line.") from None
+        if not isinstance(value, dict):
+            yield None, as_document(value, where)
+            continue
+        wanted = "text" if text is None else str(text)
+        for column in (wanted, *([] if name is None else [str(name)])):
+            if column not in value:
+                raise CorpusFormatError(
+                    f"{where}: no member {column!r}: it has {', '.join(map(repr, list(value)[:12])) or 'none'} "
+                    "(text_column, --text-column)."
+                )
+        yield None if name is None else str(value[str(name)]), as_document(value[wanted], where)
+
+
+def columns_of_parquet(path: Path, text: Column, name: Column, watch: Watch | None = None) -> Documents:
+    """A column of texts or of lists of tokens."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise CorpusFormatError(
+            f"{path} is a Parquet file, which needs one more package: pip install 'anchorwords[io]'."
+        ) from None
+    try:
+        with pq.ParquetFile(path) as file:
+            wanted, named = _named_columns(str(path), file.schema_arrow.names, text, name)
+            announced = max(
+                (file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups)), default=0
+            )
+            if announced > (available_bytes() or 2**63):
+                raise CorpusFormatError(
+                    f"{path} unpacks to {announced >> 20} MiB in one group of rows, more than there is memory."
+                )
+            columns = [wanted] if named is None else [wanted, named]
+            done, total = 0, max(file.metadata.num_rows, 1)
+            for batch in file.iter_batches(1 << 13, columns=columns):
+                yield from _arrow_rows(batch, wanted, named, str(path), done)
+                done += batch.num_rows
+                if watch is not None:
+                    watch(min(done / total, 1.0))
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        if isinstance(error, InputError):
+            raise
+        sentence = " ".join(str(error).split())
+        raise CorpusFormatError(f"{path} is not a whole Parquet file ({sentence}): write it again.") from error
+
+
+def _arrow_rows(table: Any, wanted: str, named: str | None, where: str, before: int = 0) -> Documents:
+    ids = [None] * table.num_rows if named is None else [str(value) for value in table.column(named).to_pylist()]
+    for number, value in enumerate(table.column(wanted).to_pylist()):
+        yield ids[number], as_document(value, f"{where}, row {before + number + 1}")
+
+
+def _named_columns(where: str, names: list[str], text: Column, name: Column) -> tuple[str, str | None]:
+    """Columns of text and of ids, given by name or by number from 1."""
+
+    def resolved(column: str | int) -> str:
+        if column in names:
+            return str(column)
+        number = int(column) if isinstance(column, int) or column.isdecimal() else 0
+        if 1 <= number <= len(names):
+            return names[number - 1]
+        raise InputError(f"{where} has no column {column!r}: it has {', '.join(map(repr, names[:12])) or 'none'}.")
+
+    if text is None:
+        if "text" not in names and len(names) != 1:
+            raise InputError(
+                f"{where} has several columns: say which holds the text or the tokens (text_column, --text-column); it has "
+                f"{', '.join(map(repr, names[:12])) or 'none'}."
+            )
+        text = "text" if "text" in names else names[0]
+    return resolved(text), None if name is None else resolved(name)
+
+
+# ---- What is in memory.
+
+
+def is_frame(source: Any) -> bool:
+    """Whether this is a data frame (pandas, polars) or an arrow table."""
+    return hasattr(source, "column_names") or (hasattr(source, "columns") and hasattr(source, "__getitem__"))
+
+
+def rows_of_frame(frame: Any, text: Column, name: Column) -> Documents:
+    """A column of a frame: texts or lists of tokens."""
+    if hasattr(frame, "column_names"):
+        wanted, named = _named_columns("the table", list(frame.column_names), text, name)
+        yield from _arrow_rows(frame, wanted, named, "the table")
+        return
+    wanted, named = _named_columns("the frame", [str(column) for column in frame.columns], text, name)
+    ids: Iterable[Any] = iter(lambda: None, 0) if named is None else frame[named]
+    for number, (value, label) in enumerate(zip(frame[wanted], ids, strict=False), start=1):
+        # A cell of polars may be a series of its own.
+        value = value.to_list() if hasattr(value, "to_list") else value
+        yield None if named is None else str(label), as_document(value, f"row {number}")
+
+
+def items_of(documents: Iterable[Any]) -> Documents:
+    """Texts or lists of tokens from any iterable."""
+    for number, value in enumerate(documents, start=1):
+        yield None, as_document(value, f"document {number}")

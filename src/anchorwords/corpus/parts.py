@@ -1,0 +1,83 @@
+"""Rows of counts on their way from a reader to a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from .._typing import SparseLike
+from ..exceptions import CorpusFormatError
+
+# Entries of a part cut from a matrix.
+PART_ENTRIES = 1 << 20
+
+
+class Part(NamedTuple):
+    """Rows as a reader delivers them, columns in some numbering and in no order.
+
+    Attributes
+    ----------
+    lengths : (documents,) array
+        Entries of each row.
+    indices, counts : (entries,) arrays
+    numbering : int
+        Whose numbers the columns have.
+    ids : sequence of str, optional
+    """
+
+    lengths: npt.NDArray[Any]
+    indices: npt.NDArray[np.int32]
+    counts: npt.NDArray[Any]
+    numbering: int = 0
+    ids: Sequence[str] | None = None
+
+
+def ordered_rows(part: Part, numbers: npt.NDArray[np.int32] | None, n_words: int) -> SparseLike:
+    """Rows of a part with columns renamed, in order; columns renamed to -1 are left out."""
+    indices = part.indices if numbers is None else numbers[part.indices]
+    indptr = np.concatenate([[0], np.cumsum(part.lengths, dtype=np.int64)])
+    counts = np.asarray(part.counts, dtype=np.float64)
+    if indices.size and indices.min() < 0:
+        kept = indices >= 0
+        before = np.concatenate([[0], np.cumsum(kept)])
+        indptr, indices, counts = before[indptr], indices[kept], counts[kept]
+    rows = sp.csr_array((counts, indices, indptr), shape=(part.lengths.size, n_words))
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows
+
+
+def row_slices(counts: SparseLike, n_entries: int = PART_ENTRIES) -> list[slice]:
+    """Rows of a CSR matrix to take together, about so many entries each."""
+    indptr = counts.indptr
+    goals = np.arange(n_entries, max(int(indptr[-1]), 1), n_entries)
+    cuts = np.unique(np.concatenate([[0], np.searchsorted(indptr, goals), [counts.shape[0]]]))
+    return [slice(int(a), int(b)) for a, b in pairwise(cuts)]
+
+
+def part_of(rows: SparseLike, ids: Sequence[str] | None = None) -> Part:
+    """Rows of a CSR matrix as a part, columns as they are."""
+    return Part(np.diff(rows.indptr), rows.indices, rows.data, 0, ids)
+
+
+def require_distinct(ids_by_part: Sequence[Sequence[str]], source: str) -> None:
+    """Raise CorpusFormatError where two documents have the same id; in memory of eight bytes an id."""
+    hashes = np.fromiter((hash(name) for ids in ids_by_part for name in ids), dtype=np.int64)
+    order = np.sort(hashes)
+    suspects = set(order[1:][order[1:] == order[:-1]].tolist())
+    if not suspects:
+        return
+    seen: set[str] = set()
+    for number, name in enumerate((name for ids in ids_by_part for name in ids), start=1):
+        if hash(name) in suspects:
+            if name in seen:
+                raise CorpusFormatError(
+                    f"{source} gives the id {name!r} to a second document, number {number}: ids must be distinct; name "
+                    "another id column or none."
+                )
+            seen.add(name)

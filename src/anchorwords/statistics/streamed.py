@@ -1,0 +1,242 @@
+"""The co-occurrence of Eq. 1 as an operator on documents that stay where they are: every product is a pass over blocks.
+
+Notation is that of :mod:`anchorwords.statistics.moments`. Memory: G blocks of documents, one a thread, and for a product
+with a block of V's columns at most 8 sums of its size; nothing grows with the number of documents.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from .._typing import BoolArray, FloatArray, IntArray, SparseLike
+from ..corpus.blocks import BlockSource
+from ..exceptions import InputError
+from ..linalg.compiled import CSR, INDICES, READ_VECTOR, VECTOR, VOID, compiled
+from ..linalg.parallel import for_each_block
+from ..linalg.sparse import csr_parts, gram_times_lanes, in_lanes, out_of_lanes
+from .moments import diagonal_of, no_pair, refuse_dense, warn_of_fractions
+
+logger = logging.getLogger("anchorwords.statistics")
+
+# Sums kept side by side: no more than this many, and so many numbers in all (128 MiB).
+_GROUPS = 8
+_ACCUMULATED = 1 << 24
+
+
+class PairSums:
+    """What Eq. 1 needs to know of every word, summed over documents before the division by M.
+
+    Attributes
+    ----------
+    d : (N,) array
+        sum_m h_mi / (n_m (n_m - 1)).
+    squares : (N,) array
+        sum_m h_mi^2 / (n_m (n_m - 1)), the diagonal of the first term.
+    df : (N,) integer array
+        Documents, of those that carry a pair.
+    n_docs, n_skipped : int
+        Documents with at least two tokens, and with fewer.
+    n_tokens : float
+        Tokens of the former.
+    mass : float
+        sum_m n_m / (n_m - 1): what the first term sums to.
+    largest : float
+        Largest count.
+    fractions : bool
+        Whether any count is not a whole number.
+    """
+
+    def __init__(self, n_words: int) -> None:
+        self.d = np.zeros(n_words)
+        self.squares = np.zeros(n_words)
+        self.df = np.zeros(n_words, dtype=np.int64)
+        self.n_docs = self.n_skipped = 0
+        self.n_tokens = self.mass = self.largest = 0.0
+        self.fractions = False
+
+    def add(self, counts: SparseLike) -> None:
+        """Add documents."""
+        lengths = np.asarray(counts.sum(axis=1)).ravel()
+        weights = pair_weights(lengths)
+        _add_pairs(*csr_parts(counts), weights, self.d, self.squares, self.df)
+        kept = weights > 0.0
+        self.n_docs += int(kept.sum())
+        self.n_skipped += int((~kept).sum())
+        self.n_tokens += float(lengths[kept].sum())
+        self.mass += float((lengths[kept] / (lengths[kept] - 1.0)).sum())
+        self.largest = max(self.largest, float(counts.data.max(initial=0.0)))
+        self.fractions = self.fractions or bool((counts.data != np.floor(counts.data)).any())
+
+    def merge(self, other: PairSums) -> None:
+        """Add those of other documents over the same words."""
+        for name in ("d", "squares", "df", "n_docs", "n_skipped", "n_tokens", "mass"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.largest = max(self.largest, other.largest)
+        self.fractions = self.fractions or other.fractions
+
+
+def pair_weights(lengths: FloatArray) -> FloatArray:
+    """1 / (n (n - 1)) of documents with at least two tokens, 0 of the others."""
+    return np.where(lengths >= 2.0, 1.0 / np.where(lengths >= 2.0, lengths * (lengths - 1.0), 1.0), 0.0)
+
+
+class StreamedOperator:
+    """Implicit co-occurrence C = G'G - diag(d) of Eq. 1, of documents read anew for every product.
+
+    Parameters
+    ----------
+    source : BlockSource
+        Read once here and once a product.
+    n_jobs : int or None
+        Threads; the results do not depend on it.
+
+    Attributes
+    ----------
+    shape : (N, N)
+        Words that occur in a usable document, and no others.
+    used : (all words,) array of bool
+        Which those are.
+    n_docs, n_skipped : int
+    n_passes : int
+        Times the source has been read.
+    """
+
+    def __init__(self, source: BlockSource, *, n_jobs: int | None = None) -> None:
+        self._source = source
+        self._n_jobs = n_jobs
+        self.n_passes = 0
+        sums = self._pair_sums()
+        if sums.n_docs == 0:
+            raise no_pair(sums.n_skipped, source.n_words)
+        if sums.largest > 2.0**53:
+            raise InputError(
+                f"counts must be at most 2^53, where whole numbers are still exact, but one is {sums.largest:g}."
+            )
+        if sums.n_skipped:
+            logger.info("skipped %d documents with fewer than two tokens", sums.n_skipped)
+        self.used: BoolArray = sums.df > 0
+        words = np.flatnonzero(self.used)
+        # Frequent words first: most of a product touches few of them, which then stay in the cache.
+        order = np.argsort(-sums.df[words], kind="stable")
+        self._order: IntArray = order
+        self._back: IntArray = np.argsort(order)
+        self._column = np.zeros(
+            source.n_words, dtype=np.int32
+        )  # unused words have no weight anywhere: any column will do
+        self._column[words[order]] = np.arange(words.size, dtype=np.int32)
+        self.n_docs, self.n_skipped = sums.n_docs, sums.n_skipped
+        self._scale = float(sums.n_docs)
+        squares, d = sums.squares[words[order]], sums.d[words[order]]
+        if sums.fractions:
+            warn_of_fractions(4)
+            d = np.minimum(d, squares)
+            self._scale = sums.mass - float(d.sum())
+        self._d = d / self._scale
+        self._diagonal = diagonal_of(squares / self._scale, self._d)
+        self.shape = (words.size, words.size)
+        self.n_entries = int(sums.df.sum())
+        self.dtype = np.dtype(np.float64)
+
+    def __repr__(self) -> str:
+        N = self.shape[0]
+        return f"StreamedOperator({N} x {N}, {self.n_docs} documents, {self.n_passes} passes so far)"
+
+    def _pair_sums(self) -> PairSums:
+        groups = [PairSums(self._source.n_words) for _ in range(2)]
+        for number, block in self._dealt_out(len(groups)):
+            groups[number].add(block)
+        groups[0].merge(groups[1])
+        return groups[0]
+
+    def _dealt_out(self, n_groups: int) -> Iterator[tuple[int, SparseLike]]:
+        """Blocks and the group of each, one after the other."""
+        self.n_passes += 1
+        return ((number % n_groups, block()) for number, block in enumerate(self._source.lazy_blocks()))
+
+    def _each_block(self, work: Callable[[int, SparseLike], None], n_groups: int) -> None:
+        """Call work with a group and a block, side by side; each group gets its blocks in order."""
+        self.n_passes += 1
+        blocks = self._source.lazy_blocks()
+        while batch := list(islice(blocks, n_groups)):
+            for_each_block(lambda g, _, batch=batch: work(g, batch[g]()), len(batch), 1, self._n_jobs)  # type: ignore[misc]
+
+    def _scaled(self, block: SparseLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], FloatArray]:
+        """Rows of G, columns by frequency and in no order within a row."""
+        indptr, indices, data = csr_parts(block)
+        weights = np.sqrt(pair_weights(np.asarray(block.sum(axis=1)).ravel()) / self._scale)
+        return indptr, self._column[indices], data * np.repeat(weights, np.diff(indptr))
+
+    def _matrix(self, block: SparseLike) -> SparseLike:
+        indptr, indices, data = self._scaled(block)
+        return sp.csr_array((data, indices, indptr), shape=(block.shape[0], self.shape[0]))
+
+    def __matmul__(self, other: FloatArray) -> FloatArray:
+        V = np.asarray(other, dtype=np.float64)
+        if V.ndim not in (1, 2) or V.shape[0] != self.shape[1]:
+            raise InputError(f"C has shape {self.shape} and cannot multiply an array of shape {V.shape}.")
+        block = np.take(V if V.ndim == 2 else V[:, None], self._order, axis=0)
+        lanes = in_lanes(block)
+        n_groups = max(2, min(_GROUPS, _ACCUMULATED // lanes.size))
+        sums = np.zeros((n_groups, *lanes.shape))
+
+        def work(group: int, documents: SparseLike) -> None:
+            indptr, indices, data = self._scaled(documents)
+            for lane, out in zip(lanes, sums[group], strict=True):
+                gram_times_lanes(indptr, indices, data, lane, 0, indptr.size - 1, out)
+
+        self._each_block(work, n_groups)
+        product = out_of_lanes(sums.sum(axis=0), block.shape[1])
+        product -= self._d[:, None] * block
+        product = np.take(product, self._back, axis=0)
+        return product if V.ndim == 2 else product[:, 0]
+
+    def row_sums(self) -> FloatArray:
+        """C e, the probability of each word in a random pair; sums to one."""
+        return self @ np.ones(self.shape[0])
+
+    def diagonal(self) -> FloatArray:
+        """Diagonal of C."""
+        return self._diagonal[self._back]
+
+    def to_matrix(self) -> FloatArray:
+        """C as a dense array; refuses sizes that do not fit in memory."""
+        refuse_dense(self.shape[0])
+        C = np.zeros(self.shape)
+        for _, block in self._dealt_out(1):
+            G = self._matrix(block)
+            C += (G.T @ G).toarray()
+        np.fill_diagonal(C, self._diagonal)
+        return C[np.ix_(self._back, self._back)]
+
+    def rows(self, words: Sequence[int] | IntArray) -> SparseLike:
+        """Rows of C at ``words`` as a CSR array (len(words), N)."""
+        index = self._back[np.asarray(words, dtype=np.intp)]
+        total = sp.csr_array((index.size, self.shape[0]))
+        for _, block in self._dealt_out(1):
+            G = self._matrix(block)
+            total = total + sp.csr_array(G[:, index].T @ G)
+        total = sp.lil_array(total[:, self._back])
+        for k, word in enumerate(np.asarray(words, dtype=np.intp)):
+            total[k, word] = self._diagonal[index[k]]
+        rows = sp.csr_array(total)
+        rows.eliminate_zeros()
+        return rows
+
+
+@compiled(VOID, *CSR, READ_VECTOR, VECTOR, VECTOR, INDICES)
+def _add_pairs(indptr, indices, data, weights, d, squares, df):  # type: ignore[no-untyped-def]
+    """Add the documents to the sums of :class:`PairSums`."""
+    for m in range(weights.size):
+        w = weights[m]
+        if w > 0.0:
+            for p in range(indptr[m], indptr[m + 1]):
+                word = indices[p]
+                d[word] += w * data[p]
+                squares[word] += w * data[p] * data[p]
+                df[word] += 1
