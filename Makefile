@@ -39,6 +39,9 @@ bench: $(VENV)/.developer
 	$(BIN)/python benchmarks/ablation.py --quick
 	$(BIN)/python benchmarks/peers.py --quick
 	$(BIN)/python benchmarks/side_by_side.py --quick
+	$(BIN)/python benchmarks/reading.py --quick
+	$(BIN)/python benchmarks/large.py --quick
+	$(BIN)/python benchmarks/one_pass.py --quick
 
 docs: $(VENV)/.developer
 	$(BIN)/python docs/check.py

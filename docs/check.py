@@ -19,8 +19,9 @@ PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 TABLES = {
     page: {name: f"docs/tables/{name}.md" for name in names}
     for page, names in {
-        "docs/algorithms.md": ("agreement", "limit", "tolerance"),
+        "docs/algorithms.md": ("agreement", "limit", "one_pass", "tolerance"),
         "docs/benchmarks.md": ("peers", "converged", "scaling", "floor", "ablation", "side_by_side"),
+        "docs/corpora.md": ("reading", "large"),
     }.items()
 }
 

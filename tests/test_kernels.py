@@ -13,9 +13,9 @@ from anchorwords.exceptions import CorpusFormatError
 from anchorwords.infer import fold_in as fold_in_module
 from anchorwords.linalg import simplex, sparse
 from anchorwords.rectify import finish, pairs
-from anchorwords.statistics import moments, operator, streamed
+from anchorwords.statistics import moments, operator, streamed, sums
 
-MODULES = (simplex, sparse, moments, operator, streamed, pairs, finish, fold_in_module, uci, words)
+MODULES = (simplex, sparse, moments, operator, sums, pairs, finish, fold_in_module, uci, words)
 
 
 @pytest.fixture

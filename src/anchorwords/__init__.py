@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from .rectify.result import Rectified
     from .statistics.moments import cooccurrence
     from .statistics.operator import CooccurrenceOperator
+    from .statistics.sketch import CooccurrenceSketch
+    from .statistics.sketch_folder import load_sketch
 
 _HOME = {
     "AP": "rectify.options",
     "AnchorTopicModel": "estimator",
     "CooccurrenceOperator": "statistics.operator",
+    "CooccurrenceSketch": "statistics.sketch",
     "Corpus": "corpus.corpus",
     "ENN": "rectify.options",
     "PALM": "rectify.options",
@@ -39,6 +42,7 @@ _HOME = {
     "cooccurrence": "statistics.moments",
     "import_corpus": "corpus.read",
     "load_model": "estimator",
+    "load_sketch": "statistics.sketch_folder",
     "low_rank_anchor_words": "anchors.lowrank",
     "open_corpus": "corpus.stored",
     "prominent_words": "interpret.words",
@@ -56,6 +60,7 @@ __all__ = [
     "PALM",
     "AnchorTopicModel",
     "CooccurrenceOperator",
+    "CooccurrenceSketch",
     "Corpus",
     "Rectified",
     "TopicModel",
@@ -65,6 +70,7 @@ __all__ = [
     "cooccurrence",
     "import_corpus",
     "load_model",
+    "load_sketch",
     "low_rank_anchor_words",
     "open_corpus",
     "prominent_words",

@@ -24,10 +24,11 @@ from .corpus.stored import StoredCorpus
 from .exceptions import ConvergenceWarning, InputError, ModelFormatError
 from .infer.fold_in import Compositions, fold_in
 from .linalg.parallel import limited_threads
-from .model import TopicModel
+from .model import TopicModel, embed_words
 from .persist import read_model, write_model
-from .pipeline import Progress, fit_topics
+from .pipeline import Progress, fit_sketch, fit_topics, used_positions
 from .rectify.options import rectifier_from_dict, rectifier_to_dict
+from .statistics.sketch import CooccurrenceSketch
 
 logger = logging.getLogger("anchorwords.estimator")
 
@@ -35,6 +36,13 @@ logger = logging.getLogger("anchorwords.estimator")
 _WIDE_GAP = 1e-6
 # A corpus on disk of at most so many counts is loaded, for the faster operator: some 300 MB.
 _HELD = 1 << 23
+# What a fit leaves behind, and partial_fit leaves to be learned when it is asked for.
+_SOLVED = frozenset(
+    {
+        "model_", "n_iter_", "converged_", "components_", "anchors_", "topic_correlation_", "topic_prevalence_",
+        "word_topics_", "_n_features_out",
+    }
+)  # fmt: skip
 
 
 class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -82,6 +90,10 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     n_features_in_ : int
     feature_names_in_ : (N,) array
         Only when fitted on a data frame.
+    text_rule_ : dict or None
+        How the text of the corpus was split into words.
+    sketch_ : CooccurrenceSketch
+        Only after :meth:`partial_fit`.
 
     Examples
     --------
@@ -110,37 +122,136 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> AnchorTopicModel:  # noqa: ARG002
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,  # noqa: ARG002
+        *,
+        progress: Progress | None = None,
+        start: CooccurrenceSketch | None = None,
+        min_df: int = 1,
+    ) -> AnchorTopicModel:
         """Learn topics.
 
         Parameters
         ----------
-        X : (M, N) sparse or array-like of counts, data frame, Corpus, or blocks
+        X : (M, N) sparse or array-like of counts, data frame, Corpus, blocks, or CooccurrenceSketch
             What is larger than memory is read pass by pass: a corpus opened by :func:`open_corpus`, a list of sparse
             blocks of documents, or a function that returns an iterable of blocks. Peak memory then depends on words and
             topics alone.
         y : ignored
         progress : callable, optional
             Called with the name of a stage and the share of it that is done.
+        start : CooccurrenceSketch, optional
+            Sketch of these documents, or of others like them: the eigenpairs of the data are looked for from there, in
+            fewer passes. The result is that of a fit without it.
+        min_df : int
+            Leave out words of a sketch that are in fewer documents; see :meth:`CooccurrenceSketch.eigh`. Other data are
+            pruned beforehand.
 
         Returns
         -------
         self
         """
         with _restored_on_failure(self):
-            return self._fit(X, progress)
+            self.__dict__.pop("_sketch", None)
+            if isinstance(X, CooccurrenceSketch):
+                return self._fit_sketch(X, min_df, progress)
+            return self._fit(X, progress, start)
 
-    def _fit(self, X: Any, progress: Progress | None) -> AnchorTopicModel:
+    def partial_fit(self, X: Any, y: Any = None) -> AnchorTopicModel:  # noqa: ARG002
+        """Learn from a batch of documents, which is not kept.
+
+        Statistics are updated, in memory of words x topics (an incremental :class:`CooccurrenceSketch`, in ``sketch_``);
+        topics are learned anew when a fitted attribute is next asked for.
+
+        Parameters
+        ----------
+        X : (M, N) sparse or array-like of counts, data frame, or Corpus
+            Batches of a Corpus may bring new words; the model's are in the order of their characters.
+
+        Returns
+        -------
+        self
+        """
+        sketch: CooccurrenceSketch | None = getattr(self, "_sketch", None)
+        with _restored_on_failure(self):
+            batch = X if isinstance(X, Corpus) else self._counts(X, reset=sketch is None)
+            sketch = self._new_sketch() if sketch is None else sketch
+            sketch.update(batch)
+            if isinstance(X, Corpus):
+                self.n_features_in_ = sketch.n_words
+                self._note_text_rule(X)
+        self._sketch = sketch
+        for name in _SOLVED:
+            self.__dict__.pop(name, None)
+        return self
+
+    def _new_sketch(self) -> CooccurrenceSketch:
+        return CooccurrenceSketch(
+            self.n_components, method="incremental", random_state=self._seed(), n_jobs=check_n_jobs(self.n_jobs)
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        # Only called for what is not there: topics of partial_fit are learned when they are asked for.
+        sketch = self.__dict__.get("_sketch")
+        if sketch is not None and name == "sketch_":
+            return sketch
+        if sketch is not None and name in _SOLVED:
+            self._fit_sketch(sketch, 1, None)
+            return self.__dict__[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "model_" in self.__dict__ or self.__dict__.get("_sketch") is not None
+
+    def _fit_sketch(self, sketch: CooccurrenceSketch, min_df: int, progress: Progress | None) -> AnchorTopicModel:
+        words = sketch.words(min_df)
+        n_jobs = check_n_jobs(self.n_jobs)
+        vocabulary: Any = words
+        used = None
+        if not sketch.named:  # words are columns, of which some may never have occurred
+            if getattr(self, "_sketch", None) is not sketch:
+                self.n_features_in_ = int(words[-1]) + 1
+                self.__dict__.pop("feature_names_in_", None)
+            vocabulary = getattr(self, "feature_names_in_", None)
+            used = np.zeros(self.n_features_in_, dtype=bool)
+            used[[int(word) for word in words]] = True
+        anchors = _anchor_columns(self.anchors, vocabulary)
+        if used is not None:
+            anchors = used_positions(anchors, used, self.n_components)
+        with _logging(self.verbose), limited_threads(n_jobs):
+            fit = fit_sketch(
+                sketch, self.n_components, rectifier=self.rectifier, anchors=anchors, min_df=min_df, n_jobs=n_jobs,
+                progress=progress,
+            )  # fmt: skip
+        model = fit.model if used is None else embed_words(fit.model, used)
+        if used is None:
+            self.n_features_in_ = len(words)
+            self.__dict__.pop("feature_names_in_", None)
+        assert fit.rectified is not None
+        return self._adopt(model.with_vocabulary(vocabulary), fit.rectified.n_iter, fit.rectified.converged)
+
+    def _seed(self) -> int:
+        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _note_text_rule(self, X: Any) -> None:
+        """How the text of a corpus was split into words: later documents are split alike."""
+        self.text_rule_ = X.text_rule if isinstance(X, Corpus) else None
+
+    def _fit(self, X: Any, progress: Progress | None, start: CooccurrenceSketch | None) -> AnchorTopicModel:
         data = self._data(X)
         n_jobs = check_n_jobs(self.n_jobs)
         vocabulary = X.vocabulary if isinstance(X, Corpus) else getattr(self, "feature_names_in_", None)
         anchors = _anchor_columns(self.anchors, vocabulary)
-        seed = 0 if self.random_state is None else check_random_state(self.random_state).randint(2**31 - 1)
+        basis = None if start is None else start.basis(vocabulary if start.named else None, self.n_features_in_)
+        seed = self._seed()
         with _logging(self.verbose), limited_threads(n_jobs):
             fit = fit_topics(
                 data, self.n_components, rectifier=self.rectifier, anchors=anchors, random_state=seed,
-                n_jobs=n_jobs, progress=progress,
+                n_jobs=n_jobs, progress=progress, start=basis,
             )  # fmt: skip
+        self._note_text_rule(X)
         n_iter = 0 if fit.rectified is None else fit.rectified.n_iter
         converged = fit.rectified is None or fit.rectified.converged
         return self._adopt(fit.model.with_vocabulary(vocabulary), n_iter, converged)
@@ -270,6 +381,7 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             "n_iter": self.n_iter_,
             "converged": self.converged_,
             "feature_names_in": names is not None,
+            "text_rule": getattr(self, "text_rule_", None),
         }
         write_model(path, self.model_, metadata)
 
@@ -292,6 +404,8 @@ def load_model(path: str | os.PathLike[str]) -> AnchorTopicModel:
             if model.vocabulary is None:
                 raise KeyError("vocabulary")
             estimator.feature_names_in_ = np.array(model.vocabulary, dtype=object)
+        rule = metadata.get("text_rule")
+        estimator.text_rule_ = rule if isinstance(rule, dict) else None
         return estimator._adopt(model, int(metadata["n_iter"]), bool(metadata["converged"]))
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFormatError(f"{path} does not describe a fitted estimator ({error}): save it again.") from error
@@ -347,16 +461,14 @@ def _matched(corpus: Corpus, model: TopicModel) -> Iterator[SparseLike]:
 @contextmanager
 def _restored_on_failure(estimator: AnchorTopicModel) -> Iterator[None]:
     """A refused refit leaves the fitted model as it was, not with the columns of the refused data."""
-    names = ("n_features_in_", "feature_names_in_")
-    before = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
+    names = ("n_features_in_", "feature_names_in_", "_sketch")
+    before = {name: vars(estimator)[name] for name in names if name in vars(estimator)}
     try:
         yield
     except BaseException:
         for name in names:
-            if hasattr(estimator, name):
-                delattr(estimator, name)
-            if name in before:
-                setattr(estimator, name, before[name])
+            estimator.__dict__.pop(name, None)
+        estimator.__dict__.update(before)
         raise
 
 

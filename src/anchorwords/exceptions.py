@@ -21,6 +21,10 @@ class ModelFormatError(InputError):
     """A model folder is missing, damaged or not ours."""
 
 
+class SketchFormatError(InputError):
+    """A sketch folder is missing, damaged or not ours."""
+
+
 class TooLargeError(AnchorwordsError, MemoryError):
     """A dense matrix of this size would not fit in memory."""
 

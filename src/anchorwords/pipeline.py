@@ -29,6 +29,7 @@ from .rectify.result import Callback, Rectified
 from .rectify.start import starting_eigenpairs
 from .statistics.moments import carries_a_pair
 from .statistics.operator import CooccurrenceOperator
+from .statistics.sketch import CooccurrenceSketch
 from .statistics.streamed import StreamedOperator
 
 logger = logging.getLogger("anchorwords.fit")
@@ -83,7 +84,7 @@ def fit_topics(
     report("statistics", 0.0)
     operator, used, n_counts = _operator(data, n_jobs)
     K = check_n_components(n_components, operator.shape[0], f"usable words (n_features = {used.size})")
-    fixed = _positions(anchors, used, K)
+    fixed = used_positions(anchors, used, K)
     report("statistics", 1.0)
     logger.info(
         "statistics: %d documents (%d too short), %d words, %d counts, %.2f s",
@@ -138,6 +139,47 @@ def fit_topics(
     return Fit(embed_words(model, used), rectified, eigenpairs, operator.n_docs, operator.n_skipped)
 
 
+def fit_sketch(
+    sketch: CooccurrenceSketch,
+    n_components: int,
+    *,
+    rectifier: Any = "enn",
+    anchors: Any = None,
+    min_df: int = 1,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Fit:
+    """Learn topics of the words of a sketch, ``sketch.words(min_df)``; parameters are those of :func:`fit_topics`.
+
+    The rows of the original statistics at the anchors are not known: those of the rectified ones stand in for them.
+    """
+    options = resolve_rectifier(rectifier)
+    if not isinstance(options, ENN):
+        raise InputError(
+            "a sketch holds leading eigenpairs, which only ENN rectifies: use rectifier='enn', or give the documents."
+        )
+    report = progress or _silent
+    begin = perf_counter()
+    report("eigenpairs", 0.0)
+    values, vectors = sketch.eigh(n_components, min_df=min_df)
+    report("eigenpairs", 1.0)
+    logger.info("eigenpairs: of the sketch, %.2f s", perf_counter() - begin)
+    K, n_words = values.size, vectors.shape[0]
+    fixed = check_anchors(anchors, n_words, K)
+    begin = perf_counter()
+    rectified = rectify_enn(
+        (vectors, values), K, n_jobs=n_jobs, callback=_reporter(report, options.tol, options.max_iter), **asdict(options)
+    )  # fmt: skip
+    _log_rectified(rectified, begin)
+    report("topics", 0.0)
+    model = low_rank_anchor_words(rectified.Y, anchors=fixed, n_jobs=n_jobs)
+    assert rectified.Y is not None
+    rows = np.maximum(rectified.Y[model.anchors] @ rectified.Y.T, 0.0)
+    model = replace(model, anchor_rows=sp.csr_array(rows / rows.sum(axis=1, keepdims=True)))
+    report("topics", 1.0)
+    return Fit(model, rectified, None, sketch.n_docs, sketch.n_skipped)
+
+
 def _operator(
     data: SparseLike | BlockSource, n_jobs: int | None
 ) -> tuple[CooccurrenceOperator | StreamedOperator, BoolArray, int]:
@@ -154,8 +196,8 @@ def _drop_unused(counts: SparseLike) -> tuple[SparseLike, Any]:
     return (counts if used.all() else sp.csr_array(counts[:, np.flatnonzero(used)])), used
 
 
-def _positions(anchors: Any, used: Any, K: int) -> Any:
-    """Given anchors as positions among the used words."""
+def used_positions(anchors: Any, used: Any, K: int) -> Any:
+    """Given anchors, columns of all words, as positions among the used ones."""
     index = check_anchors(anchors, used.size, K)
     if index.size and not used[index].all():
         raise InputError(f"anchors must occur in the documents, but column {index[~used[index]][0]} never does.")

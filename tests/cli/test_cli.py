@@ -101,7 +101,6 @@ def test_warnings_are_one_line(files, tmp_path):
         (["fit", "nowhere.txt", "-o", "m"], 1, "error: nowhere.txt does not exist"),
         (["fit", "CORPUS", "-o", "m", "-k", "500"], 1, "n_components=500 exceeds the 120 usable words"),
         (["fit", "CORPUS", "-o", "m", "--rectifier", "magic"], 2, "magic"),
-        (["fit", "CORPUS"], 2, "--output"),
         (["topic", "x"], 2, "No such command"),
         (["fit", "CORPUS", "-o", "/proc/no/model"], 1, "error: "),
     ],

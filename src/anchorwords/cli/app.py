@@ -13,18 +13,24 @@ from .._version import __version__
 from .console import error_console
 from .demo import demo
 from .fit import fit
+from .import_ import import_documents
+from .sketch import sketch_app
 from .topics import topics
+from .transform import transform
 
 app = typer.Typer(
     name="anchorwords",
     help="Topic models from word co-occurrence: exact, reproducible, for vocabularies of any size.",
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
 app.command()(demo)
+app.command("import")(import_documents)
 app.command()(fit)
 app.command()(topics)
+app.command()(transform)
+app.add_typer(sketch_app)
 
 
 def _version(wanted: bool) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -11,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:  # the numerical modules load when a command needs them, not for --help
+    from ..corpus.read import ReadProgress
     from ..pipeline import Progress
 
 _STAGES = {
@@ -26,6 +28,49 @@ def error_console() -> Console:
     return Console(stderr=True)
 
 
+def remark(sentence: str, quiet: bool) -> None:
+    """A line for the reader, not for the next program: on standard error."""
+    if not quiet:
+        error_console().print(sentence, style="dim", markup=False, highlight=False, soft_wrap=True)
+
+
+def reading_progress(quiet: bool) -> AbstractContextManager[ReadProgress | None]:
+    """A bar for documents that are read."""
+    return _document_progress("Reading", quiet)
+
+
+def sketch_progress(quiet: bool) -> AbstractContextManager[ReadProgress | None]:
+    """A bar for documents that are sketched."""
+    return _document_progress("Sketching", quiet)
+
+
+@contextmanager
+def _document_progress(what: str, quiet: bool) -> Iterator[ReadProgress | None]:
+    """A bar with documents, rate and time left, on standard error and only on a terminal."""
+    console = error_console()
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        TextColumn("{task.description:<22}"), BarColumn(), TextColumn("{task.fields[documents]:,} documents"),
+        TextColumn("{task.fields[rate]:,.0f}/s"), TimeRemainingColumn(),
+    )  # fmt: skip
+    begin = perf_counter()
+    with Bars(*columns, console=console) as bars:
+        task = bars.add_task(what, total=None, documents=0, rate=0.0)
+
+        def report(documents: int, share: float | None) -> None:
+            rate = documents / max(perf_counter() - begin, 1e-9)
+            bars.update(
+                task, total=None if share is None else 1.0, completed=share or 0.0, documents=documents, rate=rate
+            )
+
+        yield report
+
+
 @contextmanager
 def fit_progress(quiet: bool) -> Iterator[Progress | None]:
     """Bars for the stages of a fit, on standard error and only on a terminal."""
@@ -33,10 +78,14 @@ def fit_progress(quiet: bool) -> Iterator[Progress | None]:
     if quiet or not console.is_terminal:
         yield None
         return
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
-    with Bars(TextColumn("{task.description:<22}"), BarColumn(), TimeElapsedColumn(), console=console) as bars:
+    columns = (
+        TextColumn("{task.description:<22}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn(),
+        TextColumn("left"), TimeRemainingColumn(),
+    )  # fmt: skip
+    with Bars(*columns, console=console) as bars:
         tasks: dict[str, Any] = {}
 
         def report(stage: str, share: float) -> None:

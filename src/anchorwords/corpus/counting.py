@@ -220,4 +220,4 @@ def _qualified_name(function: Callable[..., Any]) -> str:
 
 
 def _bytes(word: str) -> bytes:
-    return word.encode("utf-8", "replace")
+    return word.encode("utf-8", "surrogatepass")

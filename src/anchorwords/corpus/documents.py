@@ -9,16 +9,20 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from .._memory import available_bytes
 from ..exceptions import CorpusFormatError, InputError
-from .files import Watch, lines, whole_text
+from .files import Watch, lines, sentence, short, shown, whole_text
 
 # A batch is closed at so many documents or characters (tokens count as eight).
 _DOCUMENTS = 1 << 13
 _CHARACTERS = 1 << 22
+
+# What pandas puts in place of a missing value, by the names of their types.
+_MISSING = ("NAType", "NaTType")
 
 Document: TypeAlias = "str | list[Any]"
 Documents: TypeAlias = Iterator[tuple[str | None, Document]]
@@ -63,25 +67,20 @@ def batches(documents: Documents) -> Iterator[Batch]:
 def as_document(value: Any, where: str) -> Document:
     """A text, or a list of tokens; missing values are empty."""
     if isinstance(value, str):
-        return value
-    if value is None or (isinstance(value, float) and value != value):
+        return str(value)  # not a subclass: documents must be of one type
+    if value is None or (isinstance(value, float) and value != value) or type(value).__name__ in _MISSING:
         return ""
     if isinstance(value, (list, tuple, set, frozenset)) or (
         hasattr(value, "tolist") and getattr(value, "ndim", 1) == 1
     ):
         tokens = value.tolist() if hasattr(value, "tolist") else list(value)
         if any(isinstance(token, (list, tuple, dict, bytes)) for token in tokens):
-            raise CorpusFormatError(f"{where}: tokens must be words or numbers, but one is {_short(tokens)}.")
+            raise CorpusFormatError(f"{where}: tokens must be words or numbers, but one is {short(tokens)}.")
         return tokens
     what = (
-        "bytes, which must be decoded first" if isinstance(value, bytes) else f"{type(value).__name__} {_short(value)}"
+        "bytes, which must be decoded first" if isinstance(value, bytes) else f"{type(value).__name__} {short(value)}"
     )
     raise CorpusFormatError(f"{where}: expected a text or a list of tokens, but found {what}.")
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 # ---- Files.
@@ -107,7 +106,7 @@ def files_of(folder: Path, pattern: str | None, watch: Watch | None = None) -> D
     except (ValueError, NotImplementedError, OSError) as error:
         raise InputError(f"pattern {pattern!r} cannot be used in {folder} ({error}): try '*.txt'.") from None
     if not found:
-        endings = sorted({path.suffix or path.name for path in folder.rglob("*") if path.is_file()})
+        endings = sorted({shown(path.suffix or path.name) for path in folder.rglob("*") if path.is_file()})
         raise CorpusFormatError(
             f"{folder} holds no file {' or '.join(patterns)}: "
             + (f"its files end in {', '.join(endings[:8])}; name a pattern that fits." if endings else "it is empty.")
@@ -132,13 +131,20 @@ def columns_of_csv(
     """Columns of a table whose fields are separated by commas and may be quoted, line ends included."""
     limit = csv.field_size_limit(1 << 30)  # the module's own is smaller than an honest document
     try:
-        # Lines end in \n here: what else Unicode takes for the end of a line is a part of a document.
-        reader = csv.reader(line + "\n" for _, line in lines(path, watch))
+        # Lines end in \n here: what else Unicode takes for the end of a line is a part of a document. A null character,
+        # which text does not have, follows the last: a quote that is still open would swallow it.
+        reader = csv.reader(chain((line + "\n" for _, line in lines(path, watch)), ["\0"]))
 
         def rows() -> Iterator[tuple[int, list[str]]]:
+            line = 1
             try:
                 for row in reader:
-                    yield reader.line_num, row
+                    if row == ["\0"]:
+                        return
+                    if row and row[-1].endswith("\0"):
+                        raise CorpusFormatError(f"{path}, line {line}: a quote is opened here, but never closed.")
+                    yield line, row
+                    line = reader.line_num + 1
             except csv.Error as error:
                 raise CorpusFormatError(f"{path}, line {reader.line_num}: not a table of CSV ({error}).") from error
 
@@ -152,11 +158,12 @@ def _columns_of_rows(
 ) -> Documents:
     _, first = next(rows, (0, []))
     if header is None:
-        header = isinstance(text, str) or isinstance(name, str) or (text is None and "text" in first)
+        by_name = [column for column in (text, name) if isinstance(column, str) and not column.isdecimal()]
+        header = bool(by_name) or (text is None and "text" in first)
     at, named = _places(path, first, header, text, name)
     fewest = max(at, -1 if named is None else named) + 1
     if not header and first:
-        rows = _again((1, first), rows)
+        rows = chain([(1, first)], rows)
     for number, row in rows:
         if not row:  # a blank line
             continue
@@ -168,14 +175,9 @@ def _columns_of_rows(
         yield None if named is None else row[named], row[at]
 
 
-def _again(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
-    yield first
-    yield from rest
-
-
 def _places(path: Path, first: list[str], header: bool, text: Column, name: Column) -> tuple[int, int | None]:
     """Positions of the columns of text and of ids."""
-    shown = ", ".join(f"{i} {_short(cell)}" for i, cell in enumerate(first[:12], start=1)) or "nothing"
+    shown = ", ".join(f"{i} {short(cell)}" for i, cell in enumerate(first[:12], start=1)) or "nothing"
 
     def place(column: str | int, what: str) -> int:
         if isinstance(column, str) and column.isdecimal() and column not in first:
@@ -212,15 +214,19 @@ def objects_of_json_lines(path: Path, text: Column, name: Column, watch: Watch |
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise CorpusFormatError(f"{where}: not JSON ({error}): expected one value a line.") from None
+            raise CorpusFormatError(f"{where}: not JSON ({sentence(error)}): expected one value a line.") from None
         if not isinstance(value, dict):
+            if name is not None:
+                raise CorpusFormatError(
+                    f"{where}: no member {short(name)}, as it is no object (id_column, --id-column)."
+                )
             yield None, as_document(value, where)
             continue
         wanted = "text" if text is None else str(text)
         for column in (wanted, *([] if name is None else [str(name)])):
             if column not in value:
                 raise CorpusFormatError(
-                    f"{where}: no member {column!r}: it has {', '.join(map(repr, list(value)[:12])) or 'none'} "
+                    f"{where}: no member {short(column)}: it has {', '.join(map(short, list(value)[:12])) or 'none'} "
                     "(text_column, --text-column)."
                 )
         yield None if name is None else str(value[str(name)]), as_document(value[wanted], where)
@@ -229,7 +235,6 @@ def objects_of_json_lines(path: Path, text: Column, name: Column, watch: Watch |
 def columns_of_parquet(path: Path, text: Column, name: Column, watch: Watch | None = None) -> Documents:
     """A column of texts or of lists of tokens."""
     try:
-        import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         raise CorpusFormatError(
@@ -252,11 +257,10 @@ def columns_of_parquet(path: Path, text: Column, name: Column, watch: Watch | No
                 done += batch.num_rows
                 if watch is not None:
                     watch(min(done / total, 1.0))
-    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        if isinstance(error, InputError):
-            raise
-        sentence = " ".join(str(error).split())
-        raise CorpusFormatError(f"{path} is not a whole Parquet file ({sentence}): write it again.") from error
+    except InputError:
+        raise
+    except Exception as error:  # of another package, about bytes that may be anything
+        raise CorpusFormatError(f"{path} is not a whole Parquet file ({sentence(error)}): write it again.") from error
 
 
 def _arrow_rows(table: Any, wanted: str, named: str | None, where: str, before: int = 0) -> Documents:
@@ -267,20 +271,22 @@ def _arrow_rows(table: Any, wanted: str, named: str | None, where: str, before: 
 
 def _named_columns(where: str, names: list[str], text: Column, name: Column) -> tuple[str, str | None]:
     """Columns of text and of ids, given by name or by number from 1."""
+    shown = ", ".join(map(short, names[:12])) or "none"
 
     def resolved(column: str | int) -> str:
-        if column in names:
-            return str(column)
         number = int(column) if isinstance(column, int) or column.isdecimal() else 0
-        if 1 <= number <= len(names):
-            return names[number - 1]
-        raise InputError(f"{where} has no column {column!r}: it has {', '.join(map(repr, names[:12])) or 'none'}.")
+        if column not in names and not 1 <= number <= len(names):
+            raise InputError(f"{where} has no column {short(column)}: it has {shown}.")
+        found = str(column) if column in names else names[number - 1]
+        if names.count(found) > 1:
+            raise InputError(f"{where} has several columns called {short(found)}: give them distinct names.")
+        return found
 
     if text is None:
         if "text" not in names and len(names) != 1:
             raise InputError(
                 f"{where} has several columns: say which holds the text or the tokens (text_column, --text-column); it has "
-                f"{', '.join(map(repr, names[:12])) or 'none'}."
+                f"{shown}."
             )
         text = "text" if "text" in names else names[0]
     return resolved(text), None if name is None else resolved(name)
@@ -300,9 +306,10 @@ def rows_of_frame(frame: Any, text: Column, name: Column) -> Documents:
         wanted, named = _named_columns("the table", list(frame.column_names), text, name)
         yield from _arrow_rows(frame, wanted, named, "the table")
         return
+    columns = {str(column): column for column in frame.columns}  # those of pandas may be numbers
     wanted, named = _named_columns("the frame", [str(column) for column in frame.columns], text, name)
-    ids: Iterable[Any] = iter(lambda: None, 0) if named is None else frame[named]
-    for number, (value, label) in enumerate(zip(frame[wanted], ids, strict=False), start=1):
+    ids: Iterable[Any] = iter(lambda: None, 0) if named is None else frame[columns[named]]
+    for number, (value, label) in enumerate(zip(frame[columns[wanted]], ids, strict=False), start=1):
         # A cell of polars may be a series of its own.
         value = value.to_list() if hasattr(value, "to_list") else value
         yield None if named is None else str(label), as_document(value, f"row {number}")

@@ -7,6 +7,7 @@ import io
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
@@ -32,9 +33,45 @@ def bare_name(path: Path) -> str:
     return name
 
 
+def short(value: Any) -> str:
+    """A value as it is shown in a message: in one line, and no long one."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def shown(path: object) -> str:
+    """The name of a file as it is shown in a message: names found in a folder may hold line ends, or no Unicode."""
+    text = str(path)
+    return text if text.isprintable() else repr(text)
+
+
+def sentence(error: BaseException) -> str:
+    """The message of another package's error, in one line, and no long one."""
+    text = " ".join(str(error).split())
+    return text if len(text) <= 300 else text[:297] + "..."
+
+
+def require_file(path: Path) -> None:
+    """Refuse pipes and devices, which may have no end and cannot be read twice."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise CorpusFormatError(
+            f"{shown(path)} is a pipe or a device, not a file: write what it gives to a file first."
+        )
+
+
+def refuse_bomb(path: Path, packed: int, unpacked: int) -> None:
+    """Refuse a compressed file that unpacks to more than any honest one."""
+    if unpacked > max(_BOMB_BYTES, _BOMB_RATIO * packed):
+        raise CorpusFormatError(
+            f"{shown(path)} unpacks to more than {_BOMB_RATIO} times its size and {_BOMB_BYTES >> 20} MiB: if it is not a "
+            "zip bomb, unpack it first."
+        )
+
+
 def chunks(path: Path, watch: Watch | None = None) -> Iterator[bytes]:
     """The bytes of a file, unpacked."""
     try:
+        require_file(path)
         packed = path.stat().st_size
         with path.open("rb") as raw:
             magic = raw.read(4)
@@ -44,18 +81,17 @@ def chunks(path: Path, watch: Watch | None = None) -> Iterator[bytes]:
             with _unpacked(path, raw, magic) as stream:
                 while piece := stream.read(_CHUNK):
                     unpacked += len(piece)
-                    if compressed and unpacked > max(_BOMB_BYTES, _BOMB_RATIO * packed):
-                        raise CorpusFormatError(
-                            f"{path} unpacks to more than {_BOMB_RATIO} times its size and {_BOMB_BYTES >> 20} MiB: if it "
-                            "is not a zip bomb, unpack it first."
-                        )
+                    if compressed:
+                        refuse_bomb(path, packed, unpacked)
                     if watch is not None:
-                        watch(min(raw.tell() / packed, 1.0))
+                        watch(min(raw.tell() / max(packed, 1), 1.0))  # files of /proc say that they are empty
                     yield piece
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise CorpusFormatError(f"{path} is not a whole gzip file ({error}): download or compress it again.") from error
+        raise CorpusFormatError(
+            f"{shown(path)} is not a whole gzip file ({error}): download or compress it again."
+        ) from error
     except OSError as error:
-        raise CorpusFormatError(f"{path} cannot be read ({error.strerror or error}).") from error
+        raise CorpusFormatError(f"{shown(path)} cannot be read ({error.strerror or error}).") from error
 
 
 @contextmanager
@@ -68,36 +104,43 @@ def _unpacked(path: Path, raw: IO[bytes], magic: bytes) -> Iterator[Any]:
             import zstandard
         except ImportError:
             raise CorpusFormatError(
-                f"{path} is compressed by zstd, which needs one more package: pip install 'anchorwords[io]'."
+                f"{shown(path)} is compressed by zstd, which needs one more package: pip install 'anchorwords[io]'."
             ) from None
         try:
-            with zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as reader:
-                yield _Complete(reader, path)
+            yield _ZstdReader(raw, path, zstandard.ZstdDecompressor())
         except zstandard.ZstdError as error:
-            raise CorpusFormatError(f"{path} is not a whole zstd file ({error}): compress it again.") from error
+            raise CorpusFormatError(f"{shown(path)} is not a whole zstd file ({error}): compress it again.") from error
     else:
         yield raw
 
 
-class _Complete:
-    """A zstd reader that notices a file cut short, which the package takes for the end."""
+class _ZstdReader:
+    """Reads frame after frame; a file cut short, which the package's own reader takes for the end, is an error."""
 
-    def __init__(self, reader: Any, path: Path) -> None:
-        self._reader = reader
+    # Input at once: a byte of a bomb unpacks to 32 KiB.
+    _INPUT = 1 << 10
+
+    def __init__(self, raw: IO[bytes], path: Path, decompressor: Any) -> None:
+        self._raw = raw
         self._path = path
-        self._size = 0
+        self._decompressor = decompressor
+        self._frame: Any = None
+        self._rest = b""  # of the input, after the end of a frame
 
     def read(self, size: int) -> bytes:
-        piece: bytes = self._reader.read(size)
-        self._size += len(piece)
-        if not piece:
-            import zstandard
-
-            with self._path.open("rb") as raw:
-                announced = zstandard.frame_content_size(raw.read(64))
-            if announced > self._size:
-                raise CorpusFormatError(f"{self._path} is not a whole zstd file: download or compress it again.")
-        return piece
+        """About so many bytes; none at the end."""
+        pieces: list[bytes] = []
+        held = 0
+        while held < size and (packed := self._rest or self._raw.read(self._INPUT)):
+            self._rest = b""
+            self._frame = self._frame or self._decompressor.decompressobj()
+            pieces.append(self._frame.decompress(packed))
+            held += len(pieces[-1])
+            if self._frame.eof:
+                self._rest, self._frame = self._frame.unused_data, None
+        if held == 0 and self._frame is not None:
+            raise CorpusFormatError(f"{shown(self._path)} is not a whole zstd file: download or compress it again.")
+        return b"".join(pieces)
 
 
 def line_chunks(path: Path, watch: Watch | None = None) -> Iterator[bytes]:
@@ -111,7 +154,7 @@ def line_chunks(path: Path, watch: Watch | None = None) -> Iterator[bytes]:
             held += len(piece)
             if held > _LONGEST_LINE:
                 raise CorpusFormatError(
-                    f"{path} has a line longer than {_LONGEST_LINE >> 20} MiB: is it text with one document a line?"
+                    f"{shown(path)} has a line longer than {_LONGEST_LINE >> 20} MiB: is it text with one document a line?"
                 )
             continue
         yield b"".join([*pending, piece[:cut]])
@@ -151,13 +194,13 @@ def decoded(path: Path, raw: bytes, line: int = 1) -> str:
     except UnicodeDecodeError as error:
         wrong = line + raw[: error.start].count(b"\n")
         raise CorpusFormatError(
-            f"{path}, line {wrong}: not UTF-8 text (byte 0x{raw[error.start]:02x}): convert the file to UTF-8."
+            f"{shown(path)}, line {wrong}: not UTF-8 text (byte 0x{raw[error.start]:02x}): convert the file to UTF-8."
         ) from error
     if "\0" in text:
         wrong = line + text[: text.index("\0")].count("\n")
         raise CorpusFormatError(
-            f"{path}, line {wrong}: a null byte, which text does not have: is it a binary file, or UTF-16? Convert it to "
-            "UTF-8."
+            f"{shown(path)}, line {wrong}: a null byte, which text does not have: is it a binary file, or UTF-16? Convert "
+            "it to UTF-8."
         )
     return text
 
@@ -173,10 +216,13 @@ def beginning(path: Path, size: int = 4096) -> bytes:
 
 
 class Unpacked(io.RawIOBase):
-    """The unpacked bytes of a file, for a reader of another package that wants a file to read from."""
+    """The unpacked bytes of a text file, for a reader of another package that wants a file to read from.
+
+    There are no null bytes in it, and it ends in a line end: scipy's reader of Matrix Market files crashes otherwise.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._pieces = chunks(path)
+        self._pieces = chain(_without_nulls(path), [b"\n"])
         self._rest = b""
 
     def readable(self) -> bool:
@@ -191,3 +237,10 @@ class Unpacked(io.RawIOBase):
         buffer[:size] = self._rest[:size]
         self._rest = self._rest[size:]
         return size
+
+
+def _without_nulls(path: Path) -> Iterator[bytes]:
+    for piece in chunks(path):
+        if b"\0" in piece:
+            raise CorpusFormatError(f"{shown(path)} holds a null byte, which text does not have: is it a binary file?")
+        yield piece

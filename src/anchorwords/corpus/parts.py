@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from .._typing import SparseLike
 from ..exceptions import CorpusFormatError
+from .files import short
 
 # Entries of a part cut from a matrix.
 PART_ENTRIES = 1 << 20
@@ -39,9 +40,10 @@ class Part(NamedTuple):
 
 def ordered_rows(part: Part, numbers: npt.NDArray[np.int32] | None, n_words: int) -> SparseLike:
     """Rows of a part with columns renamed, in order; columns renamed to -1 are left out."""
-    indices = part.indices if numbers is None else numbers[part.indices]
+    # Copies in any case: rows are put in order in place, and a part may be a view of a file or of the caller's matrix.
+    indices = part.indices.copy() if numbers is None else numbers[part.indices]
     indptr = np.concatenate([[0], np.cumsum(part.lengths, dtype=np.int64)])
-    counts = np.asarray(part.counts, dtype=np.float64)
+    counts = np.array(part.counts, dtype=np.float64)
     if indices.size and indices.min() < 0:
         kept = indices >= 0
         before = np.concatenate([[0], np.cumsum(kept)])
@@ -77,7 +79,7 @@ def require_distinct(ids_by_part: Sequence[Sequence[str]], source: str) -> None:
         if hash(name) in suspects:
             if name in seen:
                 raise CorpusFormatError(
-                    f"{source} gives the id {name!r} to a second document, number {number}: ids must be distinct; name "
+                    f"{source} gives the id {short(name)} to a second document, number {number}: ids must be distinct; name "
                     "another id column or none."
                 )
             seen.add(name)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import logging
+import math
 import os
 import warnings
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from . import documents as found_in
 from .corpus import Corpus
 from .counting import DocumentCounter, TextRule, checked_rule
 from .documents import Column, Documents
-from .files import Unpacked, Watch, bare_name, beginning
+from .files import Unpacked, Watch, bare_name, beginning, refuse_bomb, require_file, sentence, short
 from .parts import Part, ordered_rows, part_of, require_distinct, row_slices
 from .store import FILES, FORMAT, CorpusWriter
 from .stored import StoredCorpus, is_corpus_folder, open_corpus
@@ -215,8 +215,12 @@ def _kind(source: Any, options: _Options) -> str:
             )
         return "iterable"
     path = Path(source)
-    if not path.exists():
-        raise CorpusFormatError(f"{path} does not exist: check the path.")
+    try:
+        if not path.exists():
+            raise CorpusFormatError(f"{path} does not exist: check the path.")
+    except OSError as error:  # a name that is too long, a folder that may not be entered
+        raise CorpusFormatError(f"{short(str(path))} cannot be read ({error.strerror or error}).") from None
+    require_file(path)
     if options.format == "auto":
         return _kind_of_folder(path, options.pattern) if path.is_dir() else _kind_of_file(path)
     if path.is_dir() and options.format not in ("folder", "uci", "corpus"):
@@ -338,7 +342,7 @@ def _poured(source: Any, kind: str, options: _Options, sink: Any) -> Any:
         return sink
     words: Sequence[str]
     if kind in ("mtx", "npz", "npy"):
-        counts = check_counts(_read_matrix(Path(source), kind), str(source))
+        counts = _read_matrix(Path(source), kind)
         words = _words(options.vocabulary) or [str(i) for i in range(counts.shape[1])]
         for rows in row_slices(counts):
             sink.add(part_of(counts[rows]))
@@ -440,33 +444,48 @@ _MATRICES = {
 
 
 def _read_matrix(source: Path, kind: str) -> SparseLike:
+    """Counts of a matrix that was saved, checked."""
     try:
         _refuse_larger_than_memory(source, kind)
         if kind == "npz":
-            return sp.load_npz(source)
-        if kind == "npy":
-            return np.load(source, allow_pickle=False)
-        return scipy.io.mmread(io.BufferedReader(Unpacked(source)))
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        EOFError,
-        MemoryError,
-        OverflowError,
-        NotImplementedError,
-        AttributeError,
-        TypeError,
-        IndexError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
-        if isinstance(error, CorpusFormatError):
-            raise
-        sentence = " ".join(str(error).split())
+            matrix = sp.load_npz(source)
+        elif kind == "npy":
+            with source.open("rb") as stream:  # not np.load, which opens archives too
+                matrix = np.lib.format.read_array(stream, allow_pickle=False)
+        else:
+            matrix = scipy.io.mmread(io.BufferedReader(Unpacked(source)))
+        _require_sound(matrix)
+        with np.errstate(over="ignore"):  # of numbers longer than ours, which become infinite and are refused
+            return check_counts(matrix, str(source))
+    except InputError:
+        raise
+    except Exception as error:  # of another package, about bytes that may be anything
         raise CorpusFormatError(
-            f"{source} is not {_MATRICES[kind]}, or does not fit in memory ({sentence})."
+            f"{source} is not {_MATRICES[kind]}, or does not fit in memory ({sentence(error)})."
         ) from error
+
+
+def _require_sound(matrix: Any) -> None:
+    """Raise ValueError for what must not reach compiled code, or could not be counted exactly."""
+    if matrix.dtype.kind not in "buif":
+        raise ValueError(f"its entries are of type {matrix.dtype}")
+    if len(matrix.shape) == 2:
+        n_docs, n_words = matrix.shape
+        _require_plausible(n_docs, n_words, matrix.nnz if sp.issparse(matrix) else matrix.size)
+    if hasattr(matrix, "indptr"):
+        # The numbers themselves: their differences, which scipy looks at, may overflow.
+        if matrix.indptr.min() < 0 or matrix.indptr.max() > len(matrix.indices):
+            raise ValueError("its rows begin outside of it")
+        matrix.check_format(full_check=True)
+    entries = matrix.data if sp.issparse(matrix) else matrix
+    if entries.dtype.kind in "iu" and entries.size and int(entries.max()) > 2**53:
+        raise ValueError(f"the count {entries.max()} is beyond 2^53, and could not be held exactly")
+
+
+def _require_plausible(n_docs: int, n_words: int, n_entries: int) -> None:
+    """Raise ValueError for a shape that takes memory out of proportion to what is in the matrix."""
+    if n_docs > 1000 * n_entries + (1 << 20) or n_words > 1000 * n_entries + (1 << 24):
+        raise ValueError(f"{n_docs} documents and {n_words} words for {n_entries} entries")
 
 
 def _refuse_larger_than_memory(source: Path, kind: str) -> None:
@@ -475,16 +494,27 @@ def _refuse_larger_than_memory(source: Path, kind: str) -> None:
     if kind == "npz":
         with zipfile.ZipFile(source) as archive:
             announced = sum(entry.file_size for entry in archive.infolist())
+        refuse_bomb(source, source.stat().st_size, announced)
     elif kind == "mtx":
-        rows, columns, entries, *_ = scipy.io.mminfo(_header_of(source))
-        announced = 8 * rows + (8 * rows * columns if b"array" in beginning(source, 64) else 16 * entries)
+        rows, columns, entries, layout, *_ = scipy.io.mminfo(_header_of(source))
+        announced = 8 * rows + (8 * rows * columns if layout == "array" else 16 * entries)
+        if layout != "array":
+            _require_plausible(rows, columns, entries)
     else:
-        announced = 0
+        with source.open("rb") as stream:
+            announced = _announced_by_npy(stream)
     if announced > available:
         raise CorpusFormatError(
             f"{source} announces {announced >> 20} MiB, but {available >> 20} MiB of memory are available: is it damaged?"
         )
 
 
+def _announced_by_npy(stream: IO[bytes]) -> int:
+    version = np.lib.format.read_magic(stream)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(stream)
+    return math.prod(shape) * dtype.itemsize
+
+
 def _header_of(source: Path) -> Any:
-    return io.BytesIO(beginning(source, 1 << 16))
+    return io.BytesIO(beginning(source, 1 << 16) + b"\n")

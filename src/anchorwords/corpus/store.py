@@ -14,7 +14,9 @@ first read, and entries against the sizes, so that no number from a file is ever
 
 from __future__ import annotations
 
+import math
 import os
+import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -28,6 +30,7 @@ import scipy.sparse as sp
 from .._folders import FolderFormat, crc_text, written_whole
 from .._typing import SparseLike
 from ..exceptions import CorpusFormatError
+from .files import sentence
 from .parts import Part, ordered_rows, part_of
 
 FORMAT = FolderFormat("corpus", 1, "import it again", CorpusFormatError)
@@ -75,6 +78,8 @@ class CorpusFolder:
             self.n_entries, self.n_tokens = int(manifest["n_entries"]), float(manifest["n_tokens"])
             self.has_ids = bool(manifest["has_ids"])
             self.rule = manifest["rule"]
+            if manifest["count_type"] not in _COUNT_TYPES or not isinstance(self.rule, (dict, type(None))):
+                raise ValueError("an unknown type of counts, or a rule that is none")
             self._count_type = np.dtype(manifest["count_type"])
             self._checksums = {str(name): str(value) for name, value in manifest["checksums"].items()}
             self._blocks = list(_blocks(manifest["blocks"]))
@@ -82,8 +87,10 @@ class CorpusFolder:
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             if isinstance(error, CorpusFormatError):
                 raise
-            raise self._damaged(f"its manifest does not describe a corpus ({error})") from None
+            raise self._damaged(f"its manifest does not describe a corpus ({sentence(error)})") from None
         self._maps: dict[str, npt.NDArray[Any]] = {}
+        self._files: dict[str, IO[bytes]] = {}
+        self._reading = threading.Lock()
         self._seen: set[int] = set()
 
     @property
@@ -96,11 +103,11 @@ class CorpusFolder:
         return self._blocks[number].n_docs
 
     def block(self, number: int) -> SparseLike:
-        """Documents of a block as a CSR array of float64, its indices still on disk."""
+        """Documents of a block as a CSR array of float64; any thread may ask."""
         where = self._blocks[number]
-        indptr = self._map("indptr")[where.first_doc : where.first_doc + where.n_docs + 1]
-        entries = slice(where.first_entry, where.first_entry + where.n_entries)
-        indices, counts = self._map("indices")[entries], self._map("counts")[entries]
+        indptr = self._read("indptr", where.first_doc, where.n_docs + 1)
+        indices = self._read("indices", where.first_entry, where.n_entries)
+        counts = self._read("counts", where.first_entry, where.n_entries)
         if number not in self._seen:
             self._check_block(number, where, indptr, indices, counts)
             self._seen.add(number)
@@ -118,15 +125,22 @@ class CorpusFolder:
 
     def document_frequencies(self) -> npt.NDArray[np.int64]:
         """Documents of each word."""
-        return self._whole("df")
+        df = self._whole("df")
+        if df.size and (df.min() < 0 or df.max() > self.n_docs or int(df.sum()) != self.n_entries):
+            raise self._damaged("df.bin contradicts the entries")
+        return df
 
     def term_frequencies(self) -> npt.NDArray[np.float64]:
         """Tokens of each word."""
-        return self._whole("tf")
+        tf = self._whole("tf")
+        # Written so that NaN is refused too.
+        if tf.size and not (tf.min() >= 0 and math.isclose(tf.sum(), self.n_tokens, rel_tol=1e-9)):
+            raise self._damaged("tf.bin contradicts the number of tokens")
+        return tf
 
     def _strings(self, name: str, number: int) -> list[str]:
         raw, ends = self._whole(name).tobytes(), self._whole(f"{name}.ends")
-        if ends.size != number or (number and (ends[0] < 0 or (np.diff(ends) < 0).any() or ends[-1] != len(raw))):
+        if ends.size != number or (number and (ends[0] < 0 or _falls(ends) or ends[-1] != len(raw))):
             raise self._damaged(f"{name}.ends.bin does not fit {name}.bin")
         try:
             text = [
@@ -138,8 +152,8 @@ class CorpusFolder:
         return text
 
     def _check_sizes(self) -> None:
-        if self._count_type.str not in _COUNT_TYPES or min(self.n_docs, self.n_words, self.n_entries) < 0:
-            raise ValueError("unknown type of counts, or a negative size")
+        if min(self.n_docs, self.n_words, self.n_entries) < 0 or not 0 <= self.n_tokens < np.inf:
+            raise ValueError("a size that is none")
         if (
             sum(b.n_docs for b in self._blocks) != self.n_docs
             or sum(b.n_entries for b in self._blocks) != self.n_entries
@@ -163,13 +177,12 @@ class CorpusFolder:
         found = tuple(_crc(part) for part in parts)
         if found != where.checksums:
             raise self._damaged(f"the checksum of block {number} is wrong")
-        lengths = np.diff(indptr)
         if (
             indptr[0] != where.first_entry
             or indptr[-1] != where.first_entry + where.n_entries
-            or (lengths < 0).any()
+            or _falls(indptr)
             or (indices.size and (indices.min() < 0 or indices.max() >= self.n_words))
-            or not (counts > 0).all()
+            or not ((counts > 0) & (counts < np.inf)).all()
             or not _ascending(indptr - where.first_entry, indices)
         ):
             raise self._damaged(f"block {number} contradicts itself")
@@ -177,25 +190,55 @@ class CorpusFolder:
     def _type(self, name: str) -> np.dtype[Any]:
         return self._count_type if name == "counts" else np.dtype(_TYPES[name])
 
-    def _map(self, name: str) -> npt.NDArray[Any]:
+    def _read(self, name: str, first: int, number: int) -> npt.NDArray[Any]:
+        """Numbers of a file, from one on. Files stay open, so that a corpus that is replaced is read to its end."""
+        kind = self._type(name)
+        array = np.empty(number, kind)
+        try:
+            with self._reading:
+                if name not in self._files:
+                    self._files[name] = (self.path / f"{name}.bin").open("rb", buffering=0)
+                found = _read_at(self._files[name], first * kind.itemsize, array.view(np.uint8).data)
+        except OSError as error:
+            raise self._damaged(f"{name}.bin cannot be read ({error.strerror or error})") from None
+        if found != array.nbytes:
+            raise self._damaged(f"{name}.bin ends too soon")
+        return array
+
+    def _whole(self, name: str) -> npt.NDArray[Any]:
+        """All of a small file, mapped, and checked when it is first asked for."""
         if name not in self._maps:
             file = self.path / f"{name}.bin"
             try:
                 empty = file.stat().st_size == 0  # which cannot be mapped
-                array = np.empty(0, self._type(name)) if empty else np.memmap(file, self._type(name), "r")
+                array = np.empty(0, self._type(name)) if empty else np.asarray(np.memmap(file, self._type(name), "r"))
             except (OSError, ValueError) as error:
                 raise self._damaged(f"{file.name} cannot be read ({error})") from None
-            self._maps[name] = np.asarray(array)
+            if _crc(array) != self._checksums.get(name):
+                raise self._damaged(f"the checksum of {file.name} is wrong")
+            self._maps[name] = array
         return self._maps[name]
 
-    def _whole(self, name: str) -> npt.NDArray[Any]:
-        array = self._map(name)
-        if _crc(array) != self._checksums.get(name):
-            raise self._damaged(f"the checksum of {name}.bin is wrong")
-        return array
+    def __reduce__(self) -> tuple[type[CorpusFolder], tuple[Path]]:
+        return CorpusFolder, (self.path,)  # another process opens it for itself
 
     def _damaged(self, why: str) -> CorpusFormatError:
         return CorpusFormatError(f"{self.path} is damaged: {why}; {FORMAT.again}.")
+
+
+def _read_at(file: IO[bytes], position: int, buffer: memoryview) -> int:
+    """Fill a buffer from a position on; the position of the file, which a forked process shares, stays where it can."""
+    done = 0
+    while done < len(buffer):
+        if hasattr(os, "preadv"):
+            size = os.preadv(file.fileno(), [buffer[done:]], position + done)
+        else:
+            file.seek(position + done)
+            size = file.readinto(buffer[done:])  # type: ignore[attr-defined]
+        if size == 0:
+            break
+        done += size
+    return done
 
 
 def _crc(array: npt.NDArray[Any]) -> str:
@@ -210,6 +253,11 @@ def _blocks(records: Iterable[Any]) -> Iterator[Block]:
         yield Block(first_doc, int(n_docs), first_entry, int(n_entries), tuple(map(str, checksums)))  # type: ignore[arg-type]
         first_doc += int(n_docs)
         first_entry += int(n_entries)
+
+
+def _falls(numbers: npt.NDArray[np.int64]) -> bool:
+    """Whether a number is less than the one before; not by their difference, which may overflow."""
+    return bool((numbers[1:] < numbers[:-1]).any())
 
 
 def _ascending(indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.int32]) -> bool:

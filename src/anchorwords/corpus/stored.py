@@ -24,7 +24,7 @@ from .store import FORMAT, CorpusFolder
 def open_corpus(path: str | os.PathLike[str]) -> StoredCorpus:
     """Open a corpus folder that ``anchorwords import``, :func:`import_corpus` or :meth:`Corpus.save` wrote.
 
-    Nothing but the description is read; blocks of documents are mapped into memory when they are needed, and checked
+    Nothing but the description is read; blocks of documents are read when they are needed, and checked
     when they are first read.
     """
     folder = Path(path)

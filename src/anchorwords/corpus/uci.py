@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .._memory import available_bytes
 from ..exceptions import CorpusFormatError
 from ..linalg.compiled import BYTES, INT_MATRIX, INT_PAIR_AND_FLAG, compiled
-from .files import Watch, line_chunks, lines
+from .files import Watch, line_chunks, lines, short
 from .parts import Part
 
 logger = logging.getLogger("anchorwords.corpus")
@@ -130,6 +130,14 @@ def read_words(path: Path) -> list[str]:
     words = [line for _, line in lines(path)]
     if not words:
         raise CorpusFormatError(f"{path} holds no words: expected one a line.")
+    if len(set(words)) < len(words):
+        seen: set[str] = set()
+        for line, word in enumerate(words, start=1):
+            if word in seen:
+                raise CorpusFormatError(
+                    f"{path}, line {line}: the word {short(word)} is there already: name each once."
+                )
+            seen.add(word)
     return words
 
 
@@ -152,6 +160,8 @@ def _header(path: Path, chunk: bytes) -> tuple[tuple[int, int, int], bytes]:
         raise CorpusFormatError(
             f"{path} announces {n_docs} documents and {n_words} words, more than can be held: the header is wrong."
         )
+    if n_docs > 1000 * n_entries + (1 << 20):
+        raise CorpusFormatError(f"{path} announces {n_docs} documents of {n_entries} entries: the header is wrong.")
     return (n_docs, n_words, n_entries), lines[3] if len(lines) > 3 else b""
 
 

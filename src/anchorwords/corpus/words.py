@@ -197,7 +197,8 @@ def common_numbers(own: Sequence[tuple[int, Mapping[int, bytes]]]) -> tuple[list
         How many numbers each has given, and the words by their numbers; what has no word becomes -1.
     """
     words = sorted(set().union(*(names.values() for _, names in own)))  # the order of UTF-8 is that of the characters
-    return [word.decode() for word in words], numbers_among(own, {word: number for number, word in enumerate(words)})
+    names = [word.decode("utf-8", "surrogatepass") for word in words]  # tokens may hold any characters
+    return names, numbers_among(own, {word: number for number, word in enumerate(words)})
 
 
 def numbers_among(

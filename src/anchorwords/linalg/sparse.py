@@ -19,6 +19,8 @@ _COUNTS = 1 << 18
 _ACCUMULATED = 1 << 24
 # Words summed up together.
 _ROWS = 2048
+# Columns of a product with a sparse matrix that are made together.
+_COLUMNS = 32
 
 
 def csr_parts(matrix: SparseLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], FloatArray]:
@@ -64,6 +66,17 @@ def gram_times_dense(matrix: SparseLike, block: FloatArray, n_jobs: int | None =
 
         for_each_block(work, n_groups, 1, n_jobs)
         for_each_block(add, N, _ROWS, n_jobs)
+    return out
+
+
+def times_dense(matrix: SparseLike, block: FloatArray, n_jobs: int | None = None) -> FloatArray:
+    """Product of a sparse matrix and a dense block, columns side by side."""
+    out = np.empty((matrix.shape[0], block.shape[1]))
+
+    def work(start: int, stop: int) -> None:
+        out[:, start:stop] = matrix @ np.ascontiguousarray(block[:, start:stop])
+
+    for_each_block(work, block.shape[1], _COLUMNS, n_jobs)
     return out
 
 

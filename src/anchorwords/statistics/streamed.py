@@ -17,73 +17,16 @@ import scipy.sparse as sp
 from .._typing import BoolArray, FloatArray, IntArray, SparseLike
 from ..corpus.blocks import BlockSource
 from ..exceptions import InputError
-from ..linalg.compiled import CSR, INDICES, READ_VECTOR, VECTOR, VOID, compiled
 from ..linalg.parallel import for_each_block
 from ..linalg.sparse import csr_parts, gram_times_lanes, in_lanes, out_of_lanes
 from .moments import diagonal_of, no_pair, refuse_dense, warn_of_fractions
+from .sums import PairSums, pair_weights
 
 logger = logging.getLogger("anchorwords.statistics")
 
 # Sums kept side by side: no more than this many, and so many numbers in all (128 MiB).
 _GROUPS = 8
 _ACCUMULATED = 1 << 24
-
-
-class PairSums:
-    """What Eq. 1 needs to know of every word, summed over documents before the division by M.
-
-    Attributes
-    ----------
-    d : (N,) array
-        sum_m h_mi / (n_m (n_m - 1)).
-    squares : (N,) array
-        sum_m h_mi^2 / (n_m (n_m - 1)), the diagonal of the first term.
-    df : (N,) integer array
-        Documents, of those that carry a pair.
-    n_docs, n_skipped : int
-        Documents with at least two tokens, and with fewer.
-    n_tokens : float
-        Tokens of the former.
-    mass : float
-        sum_m n_m / (n_m - 1): what the first term sums to.
-    largest : float
-        Largest count.
-    fractions : bool
-        Whether any count is not a whole number.
-    """
-
-    def __init__(self, n_words: int) -> None:
-        self.d = np.zeros(n_words)
-        self.squares = np.zeros(n_words)
-        self.df = np.zeros(n_words, dtype=np.int64)
-        self.n_docs = self.n_skipped = 0
-        self.n_tokens = self.mass = self.largest = 0.0
-        self.fractions = False
-
-    def add(self, counts: SparseLike) -> None:
-        """Add documents."""
-        lengths = np.asarray(counts.sum(axis=1)).ravel()
-        weights = pair_weights(lengths)
-        _add_pairs(*csr_parts(counts), weights, self.d, self.squares, self.df)
-        kept = weights > 0.0
-        self.n_docs += int(kept.sum())
-        self.n_skipped += int((~kept).sum())
-        self.n_tokens += float(lengths[kept].sum())
-        self.mass += float((lengths[kept] / (lengths[kept] - 1.0)).sum())
-        self.largest = max(self.largest, float(counts.data.max(initial=0.0)))
-        self.fractions = self.fractions or bool((counts.data != np.floor(counts.data)).any())
-
-    def merge(self, other: PairSums) -> None:
-        """Add those of other documents over the same words."""
-        for name in ("d", "squares", "df", "n_docs", "n_skipped", "n_tokens", "mass"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.largest = max(self.largest, other.largest)
-        self.fractions = self.fractions or other.fractions
-
-
-def pair_weights(lengths: FloatArray) -> FloatArray:
-    """1 / (n (n - 1)) of documents with at least two tokens, 0 of the others."""
-    return np.where(lengths >= 2.0, 1.0 / np.where(lengths >= 2.0, lengths * (lengths - 1.0), 1.0), 0.0)
 
 
 class StreamedOperator:
@@ -151,7 +94,7 @@ class StreamedOperator:
         groups = [PairSums(self._source.n_words) for _ in range(2)]
         for number, block in self._dealt_out(len(groups)):
             groups[number].add(block)
-        groups[0].merge(groups[1])
+        groups[0].combine(groups[1], slice(None))
         return groups[0]
 
     def _dealt_out(self, n_groups: int) -> Iterator[tuple[int, SparseLike]]:
@@ -227,16 +170,3 @@ class StreamedOperator:
         rows = sp.csr_array(total)
         rows.eliminate_zeros()
         return rows
-
-
-@compiled(VOID, *CSR, READ_VECTOR, VECTOR, VECTOR, INDICES)
-def _add_pairs(indptr, indices, data, weights, d, squares, df):  # type: ignore[no-untyped-def]
-    """Add the documents to the sums of :class:`PairSums`."""
-    for m in range(weights.size):
-        w = weights[m]
-        if w > 0.0:
-            for p in range(indptr[m], indptr[m + 1]):
-                word = indices[p]
-                d[word] += w * data[p]
-                squares[word] += w * data[p] * data[p]
-                df[word] += 1

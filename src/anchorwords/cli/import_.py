@@ -1,0 +1,54 @@
+"""``anchorwords import``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .options import Jobs, Json, Quiet, Source, readable, with_reading
+
+
+@with_reading
+def import_documents(
+    source: Source,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Corpus folder to write.")],
+    reading: dict[str, Any],
+    stop_words: Annotated[
+        str | None, typer.Option(help="Words passed over for good: a language, or a file with one a line.")
+    ] = None,
+    jobs: Jobs = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Read documents of any size, in one pass, into a corpus folder that opens at once and is fitted from disk.
+
+    All words are kept: fit chooses among them. Written whole or not at all.
+
+    Example: anchorwords import cve.tsv.gz --text-column 2 --id-column 1 -o cve-corpus
+
+    Example: anchorwords import playlists.csv --format baskets --separator , -o playlists
+    """
+    from time import perf_counter
+
+    from .. import import_corpus
+    from .console import reading_progress
+
+    begin = perf_counter()
+    with reading_progress(quiet) as progress:
+        documents, options = readable(source, reading)
+        corpus = import_corpus(documents, output, **options, stop_words=stop_words, n_jobs=jobs, progress=progress)
+    seconds = perf_counter() - begin
+    summary = {
+        "corpus": str(output), "documents": corpus.n_docs, "words": corpus.n_words, "tokens": corpus.n_tokens,
+        "counts": corpus.n_entries, "seconds": round(seconds, 3),
+    }  # fmt: skip
+    if as_json:
+        typer.echo(json.dumps(summary))
+    else:
+        typer.echo(
+            f"{corpus.n_docs:,} documents, {corpus.n_words:,} words, {corpus.n_tokens:,} tokens in {seconds:.1f} s, written "
+            f"to {output}; learn topics with: anchorwords fit {output} -o MODEL"
+        )

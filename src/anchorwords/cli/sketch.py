@@ -1,0 +1,158 @@
+"""``anchorwords sketch build | merge | subtract | info``."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .options import Jobs, Json, Quiet, Seed, Source, Topics, opened, stop_words_for_phrases, with_reading
+from .vocabulary import vocabulary_rule
+
+if TYPE_CHECKING:
+    from ..statistics.sketch import CooccurrenceSketch
+
+sketch_app = typer.Typer(
+    name="sketch",
+    help="Statistics of documents that need never be read again: built from shards, merged, and taken apart.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+
+Output = Annotated[Path, typer.Option("--output", "-o", help="Sketch folder to write, whole or not at all.")]
+
+
+class Method(StrEnum):
+    """Kinds of sketches."""
+
+    linear = "linear"
+    incremental = "incremental"
+
+
+@sketch_app.command()
+@with_reading
+def build(
+    source: Source,
+    output: Output,
+    reading: dict[str, Any],
+    topics: Topics = 20,
+    method: Annotated[
+        Method, typer.Option(help="linear can forget documents; incremental is nearer to the truth, and merges.")
+    ] = Method.incremental,
+    columns: Annotated[
+        int | None, typer.Option(min=1, help="Columns of the sketch; 8 (linear) or 4 a topic by default.")
+    ] = None,
+    stop_words: Annotated[
+        str | None,
+        typer.Option(help="Language, file with one word a line, or none; english for text by default."),
+    ] = None,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Sketch documents in one pass; fit learns topics from the sketch.
+
+    The words that count are fixed here: stop words, and --vocabulary if only some words are to count. Sketches built alike,
+    on different days or machines, can be merged.
+
+    Example: anchorwords sketch build monday.jsonl --topics 50 -o monday
+
+    Example: anchorwords sketch build customers.tsv --text-column 2 --method linear -o customers
+    """
+    from .. import CooccurrenceSketch
+    from ..corpus.stopwords import stop_words as as_stop_words
+    from ..statistics.sketch_folder import require_writable_sketch
+    from .console import sketch_progress
+
+    require_writable_sketch(output)
+    chosen = {"stop_words": stop_words}
+    with opened(source, reading | stop_words_for_phrases(reading, chosen), quiet, jobs) as everything:
+        is_text = everything.text_rule is not None
+        name = vocabulary_rule(everything, chosen).stop_words
+        corpus = everything.prune(stop_words=name, min_tokens=0, min_types=0) if name else everything
+        rule = json.dumps({"text": everything.text_rule, "stop_words": sorted(as_stop_words(name))}, sort_keys=True)
+        fixed = everything.vocabulary if is_text and reading["vocabulary"] is not None else None
+        sketch = CooccurrenceSketch(
+            topics, method=method.value, n_columns=columns, vocabulary=fixed, rule=rule, random_state=seed, n_jobs=jobs
+        )
+        with sketch_progress(quiet) as progress:
+            done = 0
+            for block in corpus.blocks():
+                sketch.update(block, corpus.vocabulary)
+                done += block.shape[0]
+                if progress is not None:
+                    progress(done, done / corpus.n_docs)
+    sketch.save(output)
+    _show(sketch, output, as_json)
+
+
+@sketch_app.command()
+def merge(
+    sketches: Annotated[list[Path], typer.Argument(help="Sketch folders.")],
+    output: Output,
+    as_json: Json = False,
+) -> None:
+    """Add sketches of different documents.
+
+    Example: anchorwords sketch merge monday tuesday wednesday -o week
+    """
+    from .. import load_sketch
+
+    total = load_sketch(sketches[0])
+    for path in sketches[1:]:
+        total.merge(load_sketch(path))
+    total.save(output)
+    _show(total, output, as_json)
+
+
+@sketch_app.command()
+def subtract(
+    whole: Annotated[Path, typer.Argument(help="Linear sketch.")],
+    part: Annotated[Path, typer.Argument(help="Linear sketch of documents that are in it.")],
+    output: Output,
+    as_json: Json = False,
+) -> None:
+    """Take documents out of a linear sketch: a customer who left, a day that slid out of the window.
+
+    Example: anchorwords sketch subtract week monday -o rest-of-week
+    """
+    from .. import load_sketch
+
+    rest = load_sketch(whole) - load_sketch(part)
+    rest.save(output)
+    _show(rest, output, as_json)
+
+
+@sketch_app.command()
+def info(
+    sketch: Annotated[Path, typer.Argument(help="Sketch folder.")],
+    as_json: Json = False,
+) -> None:
+    """Show what a sketch holds.
+
+    Example: anchorwords sketch info week
+    """
+    from .. import load_sketch
+
+    _show(load_sketch(sketch), sketch, as_json)
+
+
+def _show(sketch: CooccurrenceSketch, path: Path, as_json: bool) -> None:
+    size = sum(file.stat().st_size for file in path.iterdir())
+    summary = {
+        "sketch": str(path), "method": sketch.method, "topics": sketch.n_components, "columns": sketch.n_columns,
+        "documents": sketch.n_docs, "documents_left_out": sketch.n_skipped, "words": sketch.n_words,
+        "tokens": sketch.n_tokens, "seed": sketch.random_state, "bytes": size,
+    }  # fmt: skip
+    if as_json:
+        typer.echo(json.dumps(summary))
+    else:
+        typer.echo(
+            f"{path}: {sketch.method} sketch of {sketch.n_docs:,} documents ({sketch.n_skipped:,} too short), "
+            f"{sketch.n_words:,} words, {sketch.n_tokens:,} tokens, for {sketch.n_components} topics: "
+            f"{sketch.n_columns} columns, {size / 1e6:,.1f} MB"
+        )

@@ -1,0 +1,95 @@
+"""Sketches to disk and back: a folder of plain arrays and JSON. Its size depends on words and columns alone."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._folders import FolderFormat, written_whole
+from ..exceptions import SketchFormatError
+from .sketch import CooccurrenceSketch
+from .sums import BY_WORD
+
+_FORMAT = FolderFormat("sketch", 1, "build the sketch again", SketchFormatError)
+_ARRAYS = {"linear": ("S",), "incremental": ("U", "theta", "n_blocks")}
+_COMMON = ("words", "words.ends", *BY_WORD)
+
+
+def is_sketch_folder(path: Path) -> bool:
+    """Whether a folder says that it is a sketch."""
+    return _FORMAT.is_here(path)
+
+
+def require_writable_sketch(path: str | os.PathLike[str]) -> None:
+    """Raise unless a sketch may be written there."""
+    _FORMAT.require_writable(path, [f"{name}.npy" for name in (*_COMMON, *_ARRAYS["linear"], *_ARRAYS["incremental"])])
+
+
+def save_sketch(path: str | os.PathLike[str], sketch: CooccurrenceSketch) -> None:
+    """Write a sketch, with nothing left that waits."""
+    require_writable_sketch(path)
+    names = [name.encode("utf-8", "surrogatepass") for name in sketch._places]
+    arrays = {
+        "words": np.frombuffer(b"".join(names), dtype=np.uint8),
+        "words.ends": np.cumsum([len(name) for name in names], dtype=np.int64),
+        **{name: getattr(sketch._sums, name) for name in BY_WORD},
+        **sketch._part.arrays(),
+    }
+    with written_whole(path) as folder:
+        manifest = {
+            "n_components": sketch.n_components, "method": sketch.method, "n_columns": sketch.n_columns,
+            "random_state": sketch.random_state, "rule": sketch.rule, "named": sketch._named,
+            "fixed_words": None if sketch.fixed_words is None else sorted(sketch.fixed_words),
+            "totals": sketch._sums.totals(),
+            "arrays": {name: _FORMAT.write_array(folder, name, array) for name, array in arrays.items()},
+        }  # fmt: skip
+        _FORMAT.write_manifest(folder, manifest)
+
+
+def load_sketch(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> CooccurrenceSketch:
+    """Read a sketch that :meth:`CooccurrenceSketch.save` or ``anchorwords sketch`` wrote."""
+    folder = Path(path)
+    manifest = _FORMAT.read_manifest(folder)
+    try:
+        sketch = CooccurrenceSketch(
+            manifest["n_components"], method=manifest["method"], n_columns=manifest["n_columns"], rule=manifest["rule"],
+            vocabulary=manifest["fixed_words"], random_state=manifest["random_state"], n_jobs=n_jobs,
+        )  # fmt: skip
+        wanted = (*_COMMON, *_ARRAYS[sketch.method])
+        arrays = {name: _FORMAT.read_array(folder, name, manifest["arrays"].get(name)) for name in wanted}
+        _restore(sketch, manifest, arrays)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        if isinstance(error, SketchFormatError):
+            raise
+        raise SketchFormatError(f"{folder} is damaged ({error}): {_FORMAT.again}.") from error
+    return sketch
+
+
+def _restore(sketch: CooccurrenceSketch, manifest: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Fill a sketch; ValueError where the arrays are not those of one."""
+    raw, ends = arrays["words"].tobytes(), [0, *arrays["words.ends"].tolist()]
+    if any(b < a for a, b in pairwise(ends)) or ends[-1] != len(raw):
+        raise ValueError("its words do not fit their ends")
+    names = [raw[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(ends)]
+    named = manifest["named"]
+    if len(set(names)) != len(names) or (named is False and not all(name.isdecimal() for name in names)):
+        raise ValueError("a word is there twice, or a nameless column is no number")
+    for name in BY_WORD:
+        if arrays[name].shape != (len(names),) or arrays[name].dtype.kind != ("i" if name == "df" else "f"):
+            raise ValueError(f"{name} has shape {arrays[name].shape} and type {arrays[name].dtype}")
+    for name, array in arrays.items():
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} is not finite")
+    if (arrays["df"] < 1).any():
+        raise ValueError("a word is in no document")
+    sketch._named = None if named is None else bool(named)
+    sketch._places = {name: row for row, name in enumerate(names)}
+    for name in BY_WORD:
+        setattr(sketch._sums, name, arrays[name])
+    for name, value in sketch._sums.totals().items():
+        setattr(sketch._sums, name, type(value)(manifest["totals"][name]))
+    sketch._part.restore(names, arrays)

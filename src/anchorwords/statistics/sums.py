@@ -1,0 +1,110 @@
+"""What Eq. 1 needs to know of every word, summed over documents: sums of disjoint sets of documents add."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray, SparseLike
+from ..linalg.compiled import CSR, INDICES, READ_VECTOR, VECTOR, VOID, compiled
+from ..linalg.sparse import csr_parts
+
+BY_WORD = ("d", "squares", "df")
+TOTALS = ("n_docs", "n_skipped", "n_tokens", "mass")
+
+
+class PairSums:
+    """Sums over documents, before the division by M.
+
+    Attributes
+    ----------
+    d : (N,) array
+        sum_m h_mi / (n_m (n_m - 1)).
+    squares : (N,) array
+        sum_m h_mi^2 / (n_m (n_m - 1)), the diagonal of the first term.
+    df : (N,) integer array
+        Documents, of those that carry a pair.
+    n_docs, n_skipped : int
+        Documents with at least two tokens, and with fewer.
+    n_tokens : float
+        Tokens of the former.
+    mass : float
+        sum_m n_m / (n_m - 1): what the first term sums to.
+    largest : float
+        Largest count.
+    fractions : bool
+        Whether any count is not a whole number.
+    """
+
+    def __init__(self, n_words: int) -> None:
+        self.d = np.zeros(n_words)
+        self.squares = np.zeros(n_words)
+        self.df = np.zeros(n_words, dtype=np.int64)
+        self.n_docs = self.n_skipped = 0
+        self.n_tokens = self.mass = self.largest = 0.0
+        self.fractions = False
+
+    def add(self, counts: SparseLike) -> None:
+        """Add documents."""
+        lengths = np.asarray(counts.sum(axis=1)).ravel()
+        weights = pair_weights(lengths)
+        _add_pairs(*csr_parts(counts), weights, self.d, self.squares, self.df)
+        kept = weights > 0.0
+        self.n_docs += int(kept.sum())
+        self.n_skipped += int((~kept).sum())
+        self.n_tokens += float(lengths[kept].sum())
+        self.mass += float((lengths[kept] / (lengths[kept] - 1.0)).sum())
+        self.largest = max(self.largest, float(counts.data.max(initial=0.0)))
+        self.fractions = self.fractions or bool((counts.data != np.floor(counts.data)).any())
+
+    def combine(self, other: PairSums, rows: IntArray | slice, sign: int = 1) -> None:
+        """Add (or take out) other documents, whose words are these rows here."""
+        for name in BY_WORD:
+            getattr(self, name)[rows] += sign * getattr(other, name)
+        for name in TOTALS:
+            setattr(self, name, getattr(self, name) + sign * getattr(other, name))
+        self.largest = max(self.largest, other.largest)
+        self.fractions = self.fractions or other.fractions
+
+    def grow(self, n_new: int) -> None:
+        """Make room for new words."""
+        for name in BY_WORD:
+            array = getattr(self, name)
+            setattr(self, name, np.concatenate([array, np.zeros(n_new, dtype=array.dtype)]))
+
+    def keep(self, rows: IntArray) -> None:
+        """Forget all words but these."""
+        for name in BY_WORD:
+            setattr(self, name, getattr(self, name)[rows])
+
+    def copy(self) -> PairSums:
+        """The same once more."""
+        twin = PairSums(0)
+        twin.__dict__.update(self.__dict__)
+        for name in BY_WORD:
+            setattr(twin, name, getattr(self, name).copy())
+        return twin
+
+    def totals(self) -> dict[str, Any]:
+        """What is not by word."""
+        return {name: getattr(self, name) for name in (*TOTALS, "largest", "fractions")}
+
+
+def pair_weights(lengths: FloatArray) -> FloatArray:
+    """1 / (n (n - 1)) of documents with at least two tokens, 0 of the others."""
+    enough = lengths >= 2.0
+    return np.where(enough, 1.0 / np.where(enough, lengths * (lengths - 1.0), 1.0), 0.0)
+
+
+@compiled(VOID, *CSR, READ_VECTOR, VECTOR, VECTOR, INDICES)
+def _add_pairs(indptr, indices, data, weights, d, squares, df):  # type: ignore[no-untyped-def]
+    """Add the documents to the sums of :class:`PairSums`."""
+    for m in range(weights.size):
+        w = weights[m]
+        if w > 0.0:
+            for p in range(indptr[m], indptr[m + 1]):
+                word = indices[p]
+                d[word] += w * data[p]
+                squares[word] += w * data[p] * data[p]
+                df[word] += 1
