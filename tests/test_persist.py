@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 
 import numpy as np
 import pytest
@@ -244,7 +245,7 @@ def test_a_bare_record_can_be_written(nonnegative_factor, tmp_path):
     assert model.anchor_rows is None
 
 
-def test_what_killed_processes_leave_is_cleared_or_put_back(fitted, tmp_path):
+def test_what_killed_processes_leave_is_cleared_or_put_back(fitted, tmp_path, monkeypatch):
     # A process that is gone: a number the system does not give out.
     gone = 2**22 + 1
     (tmp_path / f".model.partial-{gone}-a").mkdir()
@@ -256,7 +257,17 @@ def test_what_killed_processes_leave_is_cleared_or_put_back(fitted, tmp_path):
     with pytest.raises(RuntimeError), _folders.written_whole(tmp_path / "model"):
         raise RuntimeError
     aw.load_model(tmp_path / "model")
-    # A living process is left alone.
-    (tmp_path / f".model.partial-{os.getppid()}-a").mkdir()
+    # What a living process works on is left alone, whatever its number: in containers all are number one.
+    busy = tmp_path / f".model.partial-{gone}-b"
+    busy.mkdir()
+    with _folders._owned(busy):
+        fitted.save(tmp_path / "model")
+        assert busy.exists()
     fitted.save(tmp_path / "model")
-    assert len(os.listdir(tmp_path)) == 2
+    assert os.listdir(tmp_path) == ["model"]
+    # Where there are no locks, the number decides.
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    for number, left in ((gone, False), (os.getppid(), True)):
+        (tmp_path / f".model.partial-{number}-a").mkdir()
+        fitted.save(tmp_path / "model")
+        assert (tmp_path / f".model.partial-{number}-a").exists() == left

@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from ._version import __version__
 from .exceptions import InputError
 
 _PARTIAL, _REPLACED = "partial", "replaced"
+_SCRATCH = "anchorwords-scratch"
 
 
 @dataclass(frozen=True)
@@ -155,43 +156,85 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     _clear_leftovers(target)
     partial = Path(tempfile.mkdtemp(prefix=f".{target.name}.{_PARTIAL}-{os.getpid()}-", dir=target.parent))
     try:
-        yield partial
-        partial.chmod(0o777 & ~_umask())
-        for file in partial.iterdir():
-            _sync(file)
-        _sync(partial)
-        _put(partial, target)
-        _sync(target.parent)
+        with _owned(partial):
+            yield partial
+            partial.chmod(0o777 & ~_umask())
+            for file in partial.iterdir():
+                _sync(file)
+            _sync(partial)
+            _put(partial, target)
+            _sync(target.parent)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def write_file_whole(path: Path, text: str) -> None:
-    """Write a file whole or not at all; an existing one is replaced."""
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.absolute().parent, delete=False, encoding="utf-8", newline=""
-    ) as stream:
-        try:
-            stream.write(text)
-            stream.close()
-            Path(stream.name).chmod(0o666 & ~_umask())
-            os.replace(stream.name, path)
-        except BaseException:
-            Path(stream.name).unlink(missing_ok=True)
-            raise
+@contextmanager
+def file_written_whole(path: Path) -> Iterator[Path]:
+    """File to fill, which takes the place of ``path`` when the block ends, and vanishes where it fails."""
+    target = path.absolute()
+    _clear_leftovers(target)
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}.{_PARTIAL}-{os.getpid()}-", dir=target.parent) as folder:
+        partial = Path(folder) / target.name
+        with _owned(Path(folder)):
+            yield partial
+            os.replace(partial, target)
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Folder for what is not to stay; what killed processes have left of theirs is cleared away first."""
+    root = Path(tempfile.gettempdir())
+    _clear_leftovers(root / _SCRATCH)
+    prefix = f".{_SCRATCH}.{_PARTIAL}-{os.getpid()}-"
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=root) as folder, _owned(Path(folder)):
+        yield Path(folder)
 
 
 def _clear_leftovers(target: Path) -> None:
     for mark in (_REPLACED, _PARTIAL):
         prefix = f".{target.name}.{mark}-"
         for entry in target.parent.glob(glob.escape(prefix) + "*"):
-            owner = entry.name.removeprefix(prefix).split("-")[0]
-            if not owner.isdecimal() or int(owner) == os.getpid() or _alive(int(owner)):
+            if _has_owner(entry, entry.name.removeprefix(prefix).split("-")[0]):
                 continue
             if mark == _REPLACED and not target.exists():  # killed between the two moves of _put
                 entry.rename(target)
             else:
                 shutil.rmtree(entry, ignore_errors=True)
+
+
+@contextmanager
+def _owned(folder: Path) -> Iterator[None]:
+    """Hold a lock on a folder, which ends with the process however that ends."""
+    descriptor = None
+    with suppress(ImportError, OSError):  # a system without locks, or without folders that can be opened
+        import fcntl
+
+        descriptor = os.open(folder, os.O_RDONLY)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _has_owner(folder: Path, process: str) -> bool:
+    """Whether a process works on a folder: by its lock, or by its number where there are no locks."""
+    try:
+        import fcntl
+
+        descriptor = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        return not process.isdecimal() or _alive(int(process))
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file system without locks
+        return not process.isdecimal() or _alive(int(process))
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def _alive(process: int) -> bool:

@@ -21,14 +21,14 @@ from .corpus.blocks import BlockSource, MatrixBlocks, is_blocks
 from .corpus.corpus import Corpus
 from .corpus.parts import ordered_rows, part_of
 from .corpus.stored import StoredCorpus
-from .exceptions import ConvergenceWarning, InputError, ModelFormatError
+from .exceptions import AnchorwordsError, ConvergenceWarning, InputError, ModelFormatError
 from .infer.fold_in import Compositions, fold_in
 from .linalg.parallel import limited_threads
 from .model import TopicModel, embed_words
 from .persist import read_model, write_model
 from .pipeline import Progress, fit_sketch, fit_topics, used_positions
 from .rectify.options import rectifier_from_dict, rectifier_to_dict
-from .statistics.sketch import CooccurrenceSketch
+from .statistics.sketch import CooccurrenceSketch, rule_of_text
 
 logger = logging.getLogger("anchorwords.estimator")
 
@@ -153,17 +153,23 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         -------
         self
         """
+        is_sketch = isinstance(X, CooccurrenceSketch)
+        if is_sketch and start is not None:
+            raise InputError("a sketch is fitted as it is: start belongs to a fit that reads documents.")
+        if not is_sketch and min_df != 1:
+            raise InputError("min_df belongs to the fit of a sketch: prune other data beforehand, with Corpus.prune.")
         with _restored_on_failure(self):
             self.__dict__.pop("_sketch", None)
-            if isinstance(X, CooccurrenceSketch):
+            if is_sketch:
                 return self._fit_sketch(X, min_df, progress)
             return self._fit(X, progress, start)
 
     def partial_fit(self, X: Any, y: Any = None) -> AnchorTopicModel:  # noqa: ARG002
         """Learn from a batch of documents, which is not kept.
 
-        Statistics are updated, in memory of words x topics (an incremental :class:`CooccurrenceSketch`, in ``sketch_``);
-        topics are learned anew when a fitted attribute is next asked for.
+        The first batch starts anew, also after ``fit``. Statistics are updated, in memory of words x topics (an
+        incremental :class:`CooccurrenceSketch`, in ``sketch_``); topics are learned anew when a fitted attribute is next
+        asked for.
 
         Parameters
         ----------
@@ -174,22 +180,29 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         -------
         self
         """
-        sketch: CooccurrenceSketch | None = getattr(self, "_sketch", None)
+        so_far: CooccurrenceSketch | None = getattr(self, "_sketch", None)
+        rule = rule_of_text(X.text_rule) if isinstance(X, Corpus) else None
         with _restored_on_failure(self):
-            batch = X if isinstance(X, Corpus) else self._counts(X, reset=sketch is None)
-            sketch = self._new_sketch() if sketch is None else sketch
+            batch = X if isinstance(X, Corpus) else self._counts(X, reset=so_far is None)
+            sketch = self._new_sketch(rule) if so_far is None else so_far.copy()
+            if sketch.rule != rule:
+                raise InputError("the text of this batch was split into words by another rule than that of the others.")
             sketch.update(batch)
             if isinstance(X, Corpus):
                 self.n_features_in_ = sketch.n_words
-                self._note_text_rule(X)
         self._sketch = sketch
+        self.text_rule_ = sketch.text_rule
         for name in _SOLVED:
             self.__dict__.pop(name, None)
         return self
 
-    def _new_sketch(self) -> CooccurrenceSketch:
+    def _new_sketch(self, rule: str | None) -> CooccurrenceSketch:
         return CooccurrenceSketch(
-            self.n_components, method="incremental", random_state=self._seed(), n_jobs=check_n_jobs(self.n_jobs)
+            self.n_components,
+            method="incremental",
+            rule=rule,
+            random_state=self._seed(),
+            n_jobs=check_n_jobs(self.n_jobs),
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -198,7 +211,10 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if sketch is not None and name == "sketch_":
             return sketch
         if sketch is not None and name in _SOLVED:
-            self._fit_sketch(sketch, 1, None)
+            try:
+                self._fit_sketch(sketch, 1, None)
+            except AnchorwordsError as error:  # so that hasattr works
+                raise AttributeError(f"{name} cannot be learned from the batches so far: {error}") from error
             return self.__dict__[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -207,12 +223,14 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _fit_sketch(self, sketch: CooccurrenceSketch, min_df: int, progress: Progress | None) -> AnchorTopicModel:
         words = sketch.words(min_df)
+        if not words:
+            raise InputError(f"the sketch of {sketch.n_docs} documents holds no word in at least {min_df} of them.")
         n_jobs = check_n_jobs(self.n_jobs)
         vocabulary: Any = words
         used = None
         if not sketch.named:  # words are columns, of which some may never have occurred
             if getattr(self, "_sketch", None) is not sketch:
-                self.n_features_in_ = int(words[-1]) + 1
+                self.n_features_in_ = sketch.n_features
                 self.__dict__.pop("feature_names_in_", None)
             vocabulary = getattr(self, "feature_names_in_", None)
             used = np.zeros(self.n_features_in_, dtype=bool)
@@ -230,20 +248,19 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             self.n_features_in_ = len(words)
             self.__dict__.pop("feature_names_in_", None)
         assert fit.rectified is not None
+        self.text_rule_ = sketch.text_rule
         return self._adopt(model.with_vocabulary(vocabulary), fit.rectified.n_iter, fit.rectified.converged)
 
     def _seed(self) -> int:
         return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
-
-    def _note_text_rule(self, X: Any) -> None:
-        """How the text of a corpus was split into words: later documents are split alike."""
-        self.text_rule_ = X.text_rule if isinstance(X, Corpus) else None
 
     def _fit(self, X: Any, progress: Progress | None, start: CooccurrenceSketch | None) -> AnchorTopicModel:
         data = self._data(X)
         n_jobs = check_n_jobs(self.n_jobs)
         vocabulary = X.vocabulary if isinstance(X, Corpus) else getattr(self, "feature_names_in_", None)
         anchors = _anchor_columns(self.anchors, vocabulary)
+        if start is not None and start.named and vocabulary is None:
+            raise InputError("the sketch has words with names, but the data have none: give a Corpus or a data frame.")
         basis = None if start is None else start.basis(vocabulary if start.named else None, self.n_features_in_)
         seed = self._seed()
         with _logging(self.verbose), limited_threads(n_jobs):
@@ -251,7 +268,7 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                 data, self.n_components, rectifier=self.rectifier, anchors=anchors, random_state=seed,
                 n_jobs=n_jobs, progress=progress, start=basis,
             )  # fmt: skip
-        self._note_text_rule(X)
+        self.text_rule_ = X.text_rule if isinstance(X, Corpus) else None
         n_iter = 0 if fit.rectified is None else fit.rectified.n_iter
         converged = fit.rectified is None or fit.rectified.converged
         return self._adopt(fit.model.with_vocabulary(vocabulary), n_iter, converged)

@@ -79,6 +79,8 @@ def fit_topics(
     data, and columns near its leading eigenvectors.
     """
     options = resolve_rectifier(rectifier)
+    if start is not None and not isinstance(options, ENN):
+        raise InputError("a start serves the eigenpairs that ENN begins with: use rectifier='enn', or leave it out.")
     report = progress or _silent
     begin = perf_counter()
     report("statistics", 0.0)
@@ -100,6 +102,7 @@ def fit_topics(
                 K,
                 random_state,
                 start=None if start is None else start[used],
+                search=True,  # a sketch may never have seen a part of the data
                 block=_STREAMED_WIDTH if isinstance(operator, StreamedOperator) else None,
                 callback=lambda _, worst: report("eigenpairs", _share(worst, 1.0, 1e7)),
             )

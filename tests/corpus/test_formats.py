@@ -192,6 +192,23 @@ def test_missing_values_are_empty_documents():
     assert aw.read_corpus([None, ["a"], None]).counts.sum(axis=1).tolist() == [0, 1, 0]
 
 
+def test_a_corpus_cannot_be_split_into_words_again(tmp_path):
+    aw.read_corpus(LINES).save(tmp_path / "c")
+    for options in ({"ngrams": (1, 2)}, {"stop_words": "english"}, {"vocabulary": ["a"]}, {"text_column": 2}):
+        with pytest.raises(InputError, match="counted already"):
+            aw.read_corpus(tmp_path / "c", **options)
+        with pytest.raises(InputError, match="counted already"):
+            aw.import_corpus(tmp_path / "c", tmp_path / "d", **options)
+
+
+def test_only_text_has_a_rule(tmp_path):
+    assert aw.read_corpus(LINES).text_rule is not None
+    assert aw.read_corpus(TOKENS).text_rule is None
+    assert aw.read_corpus(LINES, tokenizer=str.split).text_rule is not None
+    plain, fixed = aw.read_corpus(LINES), aw.read_corpus(LINES, vocabulary=["red", "green"])
+    assert plain.text_rule != fixed.text_rule
+
+
 def test_a_given_vocabulary_is_the_columns(tmp_path, expected):
     words = ["green", "never", "apple"]
     corpus = aw.read_corpus(LINES, vocabulary=words)
@@ -254,6 +271,8 @@ def test_uci_is_known_by_how_it_begins(tmp_path):
         ("a.jsonl", '"a b"\n["a"]\n', {}, r"all texts or all lists of tokens, but document 2 is a list after a str"),
         ("a.jsonl", "[" * 100_000, {}, r"line 1: not JSON"),
         ("a.txt", "", {}, r"holds no documents"),
+        ("a.csv", "", {}, r"holds no documents"),
+        ("a.tsv", "", {"text_column": 2}, r"holds no documents"),
         ("a.txt", "!! ??\n..\n", {}, r"holds no word in 2 documents"),
         ("a.txt", "good\nl\xe9gume\n".encode("latin-1"), {}, r"line 2: not UTF-8 text \(byte 0xe9\)"),
         ("a.txt", "hello".encode("utf-16"), {}, r"not UTF-8|null byte"),

@@ -169,3 +169,12 @@ def test_words_that_share_a_slot_are_told_apart():
     numbers = [counter.number(f"word {i}") for i in range(4000)]
     assert numbers == list(range(4000))
     assert [counter.number(f"word {i}") for i in range(4000)] == numbers
+
+
+def test_every_character_has_its_kind():
+    """No plane of Unicode that this Python knows letters, marks or numbers in has been left out."""
+    kinds = words.character_kinds()
+    for point in range(0x110000):
+        category = unicodedata.category(chr(point))[0]
+        assert (kinds[point] > 0) == (category in "LMN" or chr(point) in "_\u200c\u200d")
+        assert (kinds[point] >= 2) == (category == "L")

@@ -366,7 +366,8 @@ def test_round_trip(corpus, parts, tmp_path, method):
         one.update(parts[1])
     assert loaded.vocabulary == sketch.vocabulary
     assert (loaded.n_docs, loaded.n_tokens, loaded.rule, loaded.random_state) == (300, sketch.n_tokens, "r", 5)
-    np.testing.assert_allclose(rank_k(loaded.eigh()), rank_k(sketch.eigh()), rtol=1e-8, atol=1e-12)
+    # To be saved, the incremental sketch folds in what waits, which the other one goes on to gather: two blocks and one.
+    assert relative(rank_k(loaded.eigh()), rank_k(sketch.eigh())) < (1e-10 if method == "linear" else 0.01)
     loaded.merge(sketch)
     fixed = aw.CooccurrenceSketch(3, method=method, vocabulary=["\ud800", "new\nline", ""])
     fixed.save(tmp_path / "fixed")
@@ -486,6 +487,106 @@ def test_a_refused_batch_changes_nothing(corpus):
         model.fit(-corpus.counts)
     assert model.sketch_.n_docs == 300
     assert model.components_.shape == (3, 120)
+
+
+def test_looking_at_a_sketch_does_not_change_it(corpus, parts, tmp_path):
+    looked_at, left_alone = (aw.CooccurrenceSketch(5, method="incremental") for _ in range(2))
+    for part in parts:
+        for sketch in (looked_at, left_alone):
+            sketch.update(part)
+        looked_at.eigh()
+        looked_at.save(tmp_path / "s")
+        _ = looked_at + aw.CooccurrenceSketch(5, method="incremental").update(part)
+    np.testing.assert_array_equal(looked_at.eigh()[0], left_alone.eigh()[0])
+
+
+def test_a_damaged_block_adds_nothing(corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr("anchorwords.corpus.store.BLOCK_ENTRIES", 2000)
+    monkeypatch.setattr("anchorwords.corpus.corpus.row_slices", lambda _: [slice(0, 300), slice(300, 600)])
+    corpus.save(tmp_path / "c")
+    file = tmp_path / "c" / "counts.bin"
+    raw = bytearray(file.read_bytes())
+    raw[-1] ^= 1
+    file.write_bytes(bytes(raw))
+    stored = aw.open_corpus(tmp_path / "c")
+    model = aw.AnchorTopicModel(4).partial_fit(corpus)
+    sketch = aw.CooccurrenceSketch(4).update(corpus)
+    for learn in (sketch.update, model.partial_fit):
+        with pytest.raises(InputError, match="checksum"):
+            learn(stored)
+    assert model.sketch_.n_docs == sketch.n_docs == 600
+
+
+def test_documents_that_were_never_there_cannot_be_taken_out(corpus):
+    whole = aw.CooccurrenceSketch(3).update(corpus)
+    others = aw.CooccurrenceSketch(3).update(corpus.counts[:50] * 1000, corpus.vocabulary)
+    with pytest.raises(InputError, match="not all in the sketch"):
+        _ = whole - others
+
+
+def test_a_start_that_has_seen_half_of_the_data_misses_nothing():
+    rng = np.random.default_rng(0)
+    half = rng.poisson(2.0, (300, 120)) * (rng.random((300, 120)) < 0.3)
+    counts = sp.block_diag([half, rng.permutation(half.T).T], format="csr")  # two worlds without a word in common
+    words = [f"w{i:03d}" for i in range(240)]
+    corpus = aw.Corpus(counts, words)
+    seen = aw.CooccurrenceSketch(8).update(counts[:300], words)
+    started, plain = aw.AnchorTopicModel(8).fit(corpus, start=seen), aw.AnchorTopicModel(8).fit(corpus)
+    assert max(match_topics(started.components_.T, plain.components_.T).total_variation) < 0.005
+
+
+def test_a_sketch_with_few_pairs_can_still_be_started_from(corpus):
+    few = aw.CooccurrenceSketch(5, method="incremental", n_columns=5).update(corpus)
+    plain = aw.AnchorTopicModel(5).fit(corpus)
+    started = aw.AnchorTopicModel(5).fit(corpus, start=few)
+    assert max(match_topics(started.components_.T, plain.components_.T).total_variation) < 0.005
+
+
+def test_nameless_columns_stay_where_they_are(corpus, tmp_path):
+    counts = corpus.counts.toarray()
+    counts[:, -2:] = 0
+    sketch = aw.CooccurrenceSketch(4, method="incremental").update(counts)
+    sketch.save(tmp_path / "s")
+    for source in (sketch, aw.load_sketch(tmp_path / "s"), aw.AnchorTopicModel(4).partial_fit(counts).sketch_):
+        model = aw.AnchorTopicModel(4).fit(source)
+        assert model.components_.shape == (4, 120)
+        assert model.transform(counts).shape == (600, 4)
+
+
+def test_options_that_do_not_apply_are_refused(corpus):
+    sketch = aw.CooccurrenceSketch(3).update(corpus)
+    for fit in (
+        lambda: aw.AnchorTopicModel(3).fit(corpus, min_df=2),
+        lambda: aw.AnchorTopicModel(3).fit(sketch, start=sketch),
+        lambda: aw.AnchorTopicModel(3, rectifier="ap").fit(corpus, start=sketch),
+        lambda: aw.AnchorTopicModel(3).fit(corpus.counts, start=sketch),
+        lambda: aw.AnchorTopicModel(3).fit(sketch, min_df=2.5),
+        lambda: aw.AnchorTopicModel(3).fit(sketch, min_df=10**6),
+        lambda: aw.AnchorTopicModel(3).fit(aw.CooccurrenceSketch(3)),
+    ):
+        with pytest.raises(InputError):
+            fit()
+
+
+def test_the_rule_of_text_goes_with_the_statistics(tmp_path):
+    texts = ["red green blue", "green blue yellow", "red red yellow", "blue blue red"] * 20
+    corpus, other = aw.read_corpus(texts), aw.read_corpus(texts, lowercase=False)
+    model = aw.AnchorTopicModel(1).partial_fit(corpus)
+    with pytest.raises(InputError, match="another rule"):
+        model.partial_fit(other)
+    assert model.text_rule_ == corpus.text_rule
+    assert aw.AnchorTopicModel(1).fit(model.sketch_).text_rule_ == corpus.text_rule
+    model.fit(corpus)
+    model.fit(corpus.counts)
+    assert model.text_rule_ is None
+    assert aw.CooccurrenceSketch(2, rule="in my own words").text_rule is None
+
+
+def test_hasattr_asks_without_an_error():
+    model = aw.AnchorTopicModel(2).partial_fit(np.eye(5))
+    assert not hasattr(model, "components_")
+    with pytest.raises(AttributeError, match="cannot be learned from the batches so far"):
+        _ = model.components_
 
 
 # ---- Real data.

@@ -148,6 +148,17 @@ def test_transform_goes_by_blocks(sampled, reference, tmp_path, monkeypatch):
 def test_sources_that_cannot_be_read_again_are_refused(sampled):
     with pytest.raises(InputError, match=r"only once.*partial_fit"):
         aw.AnchorTopicModel(3).fit(iter(cut(sampled.corpus.counts, 100)))
+    once = iter(cut(sampled.corpus.counts, 100))
+    with pytest.raises(InputError, match=r"must give the same documents|gives none"):
+        aw.AnchorTopicModel(3).fit(lambda: once)
+    growing = []
+
+    def grows():
+        growing.append(sampled.corpus.counts[:50])
+        return list(growing)
+
+    with pytest.raises(InputError, match=r"gave \d+ counts when it was first read"):
+        aw.AnchorTopicModel(3).fit(grows)
     with pytest.raises(InputError, match="must return an iterable"):
         aw.AnchorTopicModel(3).fit(lambda: 7)
     with pytest.raises(InputError, match="gives none"):

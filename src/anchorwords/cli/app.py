@@ -56,6 +56,10 @@ def run() -> None:
             stream.reconfigure(errors="replace")
     try:
         app()
+    except SystemExit as stop:
+        if stop.code == 130:
+            error_console().print("interrupted", style="bold red")
+        raise
     except Exception as error:
         from ..exceptions import AnchorwordsError  # brings scikit-learn: not for --help
 

@@ -36,16 +36,11 @@ def remark(sentence: str, quiet: bool) -> None:
 
 def reading_progress(quiet: bool) -> AbstractContextManager[ReadProgress | None]:
     """A bar for documents that are read."""
-    return _document_progress("Reading", quiet)
-
-
-def sketch_progress(quiet: bool) -> AbstractContextManager[ReadProgress | None]:
-    """A bar for documents that are sketched."""
-    return _document_progress("Sketching", quiet)
+    return document_progress("Reading", quiet)
 
 
 @contextmanager
-def _document_progress(what: str, quiet: bool) -> Iterator[ReadProgress | None]:
+def document_progress(what: str, quiet: bool) -> Iterator[ReadProgress | None]:
     """A bar with documents, rate and time left, on standard error and only on a terminal."""
     console = error_console()
     if quiet or not console.is_terminal:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
+
+from .options import Jobs, Json, Quiet, Seed, Topics
 
 # Rare words make sharp but unreadable anchors; this many docstrings is enough to be a word of the trade.
 _MIN_DF = 15
 
 
 def demo(
-    topics: Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of topics.")] = 20,
+    topics: Topics = 20,
     words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words shown a topic.")] = 8,
-    seed: Annotated[int, typer.Option(min=0, help="Seed; topics do not depend on it beyond rounding.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Fit topics on the docstrings of scientific Python and print them. No network, no files needed.
 
@@ -34,8 +39,11 @@ def demo(
     corpus = load_docstrings().prune(min_df=_MIN_DF)
     begin = perf_counter()
     with fit_progress(quiet) as progress:
-        model = AnchorTopicModel(topics, random_state=seed).fit(corpus, progress=progress)
+        model = AnchorTopicModel(topics, random_state=seed, n_jobs=jobs).fit(corpus, progress=progress)
     elapsed = perf_counter() - begin
+    if as_json:
+        typer.echo(json.dumps(topic_table(model, words), ensure_ascii=False, indent=1))
+        return
     typer.echo(
         f"{topics} topics in {corpus.n_docs:,} docstrings, {corpus.n_words:,} words, {corpus.n_tokens:,} tokens, "
         f"in {elapsed:.1f} s:\n"

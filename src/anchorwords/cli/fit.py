@@ -146,8 +146,7 @@ def _fit_sketch(model: Any, folder: Path, choosing: dict[str, Any], quiet: bool)
             f"--{given[0].replace('_', '-')} cannot be applied to a sketch, whose words were chosen when it was built"
         )
     sketch = load_sketch(folder)
-    is_text = sketch.rule is not None and json.loads(sketch.rule).get("text") is not None
-    min_df = choosing["min_df"] or (least_documents(sketch.n_docs) if is_text else 1)
+    min_df = choosing["min_df"] or (1 if sketch.text_rule is None else least_documents(sketch.n_docs))
     remark(f"vocabulary: that of the sketch, words in at least {min_df:,} of {sketch.n_docs:,} documents", quiet)
     with fit_progress(quiet) as progress:
         model.fit(sketch, progress=progress, min_df=min_df)

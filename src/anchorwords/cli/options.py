@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -27,8 +26,16 @@ Source = Annotated[
     ),
 ]
 Topics = Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of topics.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed; topics do not depend on it beyond rounding.")]
-Jobs = Annotated[int | None, typer.Option(help="Threads; all cores by default.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed; topics do not depend on it beyond rounding.")]
+
+
+def _not_zero(jobs: int | None) -> int | None:
+    if jobs == 0:
+        raise typer.BadParameter("must not be 0")
+    return jobs
+
+
+Jobs = Annotated[int | None, typer.Option(callback=_not_zero, help="Threads; all cores by default.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
 
@@ -162,6 +169,11 @@ def _gathered(name: str, group: Callable[..., dict[str, Any]]) -> Callable[[Call
     return decorate
 
 
+# What may be said of a corpus, which has been read already.
+_PLAIN = {
+    "format": "auto", "separator": "\t", "lowercase": True, "numbers": False, "min_length": 2, "ngrams": (1, 1),
+}  # fmt: skip
+
 with_reading = _gathered("reading", _reading)
 with_choosing = _gathered("choosing", _choosing)
 
@@ -171,7 +183,7 @@ def imported(name: str) -> Any:
     from importlib import import_module
 
     module, _, attribute = name.partition(":")
-    if not attribute:
+    if not module or not attribute:
         raise typer.BadParameter(f"--tokenizer must be module:function, but is {name!r}")
     sys.path.insert(0, "")  # a module of the user's own, in the current folder
     try:
@@ -189,16 +201,22 @@ def imported(name: str) -> Any:
 def opened(source: str, reading: dict[str, Any], quiet: bool, jobs: int | None = None) -> Iterator[Corpus]:
     """A corpus of any size: a corpus folder as it is, anything else read into a folder that is gone afterwards."""
     from .. import import_corpus, open_corpus
+    from .._folders import scratch_folder
     from ..corpus.stored import is_corpus_folder
     from .console import reading_progress
 
     if source != "-" and reading["format"] in ("auto", "corpus") and is_corpus_folder(Path(source)):
+        given = [name for name, value in reading.items() if value != _PLAIN.get(name)]
+        if given:
+            raise typer.BadParameter(
+                f"{source} is a corpus, whose words are counted already: {', '.join(given)} belongs to its import"
+            )
         yield open_corpus(source)
         return
-    with tempfile.TemporaryDirectory(prefix="anchorwords-") as folder:
+    with scratch_folder() as folder:
         with reading_progress(quiet) as progress:
             documents, options = readable(source, reading)
-            corpus = import_corpus(documents, Path(folder) / "corpus", **options, n_jobs=jobs, progress=progress)
+            corpus = import_corpus(documents, folder / "corpus", **options, n_jobs=jobs, progress=progress)
         yield corpus
 
 
@@ -208,8 +226,18 @@ def readable(source: str, reading: dict[str, Any]) -> tuple[Any, dict[str, Any]]
         return Path(source), reading
     if reading["format"] not in ("auto", "text"):
         raise typer.BadParameter("standard input is read as text, one document a line: give a file for other formats")
-    lines = (line.decode("utf-8", "replace").rstrip("\r\n") for line in sys.stdin.buffer)
-    return lines, reading | {"format": "auto"}
+    return _standard_input(), reading | {"format": "auto"}
+
+
+def _standard_input() -> Iterator[str]:
+    from ..corpus.files import decoded
+    from ..exceptions import CorpusFormatError
+
+    number = 0
+    for number, line in enumerate(sys.stdin.buffer, start=1):
+        yield decoded("standard input", line, number).rstrip("\r\n")
+    if number == 0:
+        raise CorpusFormatError("standard input holds no documents.")
 
 
 def stop_words_for_phrases(reading: dict[str, Any], choosing: dict[str, Any]) -> dict[str, Any]:

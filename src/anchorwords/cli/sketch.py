@@ -65,21 +65,22 @@ def build(
     """
     from .. import CooccurrenceSketch
     from ..corpus.stopwords import stop_words as as_stop_words
+    from ..statistics.sketch import rule_of_text
     from ..statistics.sketch_folder import require_writable_sketch
-    from .console import sketch_progress
+    from .console import document_progress
 
     require_writable_sketch(output)
     chosen = {"stop_words": stop_words}
     with opened(source, reading | stop_words_for_phrases(reading, chosen), quiet, jobs) as everything:
-        is_text = everything.text_rule is not None
         name = vocabulary_rule(everything, chosen).stop_words
         corpus = everything.prune(stop_words=name, min_tokens=0, min_types=0) if name else everything
-        rule = json.dumps({"text": everything.text_rule, "stop_words": sorted(as_stop_words(name))}, sort_keys=True)
-        fixed = everything.vocabulary if is_text and reading["vocabulary"] is not None else None
+        text_rule = everything.text_rule
+        if text_rule is not None:
+            text_rule = text_rule | {"stop_words": sorted({*text_rule["stop_words"], *as_stop_words(name)})}
         sketch = CooccurrenceSketch(
-            topics, method=method.value, n_columns=columns, vocabulary=fixed, rule=rule, random_state=seed, n_jobs=jobs
+            topics, method=method.value, n_columns=columns, rule=rule_of_text(text_rule), random_state=seed, n_jobs=jobs
         )
-        with sketch_progress(quiet) as progress:
+        with document_progress("Sketching", quiet) as progress:
             done = 0
             for block in corpus.blocks():
                 sketch.update(block, corpus.vocabulary)

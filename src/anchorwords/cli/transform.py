@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ from .options import Jobs, Json, Quiet, Source, opened, with_reading
 
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
+    from ..corpus.read import ReadProgress
     from ..estimator import AnchorTopicModel
 
 _DIGITS = 6
@@ -40,78 +42,94 @@ def transform(
     Example: anchorwords transform kos-model docword.kos.txt.gz -o kos-topics.csv
     """
     from .. import load_model
-    from .._folders import write_file_whole
-    from .console import remark
+    from .._folders import file_written_whole
+    from .console import document_progress, remark
 
-    suffix = ".csv" if output is None else output.suffix.lower()
-    if as_json and output is None:
-        suffix = ".jsonl"
+    suffix = (".jsonl" if as_json else ".csv") if output is None else output.suffix.lower()
     if suffix not in (".csv", ".tsv", ".jsonl", ".npy"):
         raise typer.BadParameter(f"--output must end in .csv, .tsv, .jsonl or .npy, but is {output}")
     fitted = load_model(model)
     fitted.n_jobs = jobs
-    with opened(source, _as_fitted(fitted, reading), quiet, jobs) as corpus:
-        if suffix == ".npy":
-            assert output is not None
-            _write_array(output, fitted.transform(corpus))
-        else:
-            text = "".join(_lines(fitted, corpus, suffix))
+    with opened(source, _as_fitted(fitted, source, reading), quiet, jobs) as corpus:
+        n_docs = corpus.n_docs
+        with document_progress("Documents", quiet or output is None) as progress:
+            weights = _weights(fitted, corpus, progress)
             if output is None:
-                typer.echo(text, nl=False)
-            else:
-                write_file_whole(output, text)
-        if output is not None:
-            summary = {
-                "model": str(model),
-                "documents": corpus.n_docs,
-                "topics": fitted.n_components,
-                "written": str(output),
-            }
-            if as_json:
-                typer.echo(json.dumps(summary))
-            else:
-                remark(f"topics of {corpus.n_docs:,} documents written to {output}", quiet)
+                for text in _lines(weights, _names(corpus), fitted.n_components, suffix):
+                    typer.echo(text, nl=False)
+                return
+            with file_written_whole(output) as partial:
+                if suffix == ".npy":
+                    _write_array(partial, weights, (n_docs, fitted.n_components))
+                else:
+                    with partial.open("w", encoding="utf-8", newline="") as stream:
+                        stream.writelines(_lines(weights, _names(corpus), fitted.n_components, suffix))
+    if as_json:
+        typer.echo(
+            json.dumps(
+                {"model": str(model), "documents": n_docs, "topics": fitted.n_components, "written": str(output)}
+            )
+        )
+    else:
+        remark(f"topics of {n_docs:,} documents written to {output}", quiet)
 
 
-def _as_fitted(fitted: AnchorTopicModel, reading: dict[str, Any]) -> dict[str, Any]:
-    """The rule by which the text of the fit was split, and its words."""
+def _as_fitted(fitted: AnchorTopicModel, source: str, reading: dict[str, Any]) -> dict[str, Any]:
+    """For text the rule by which that of the fit was split, and its words; other sources have words of their own."""
     from ..corpus.counting import TextRule
+    from ..corpus.read import TEXT_FORMATS, format_of
 
     record = getattr(fitted, "text_rule_", None)
-    if record is None:
+    is_text = source == "-" or format_of(source, reading["format"], reading["pattern"]) in TEXT_FORMATS
+    if record is None or not is_text:
         return reading
     rule = TextRule.from_dict(record, reading["tokenizer"])
-    own = {name: getattr(rule, name) for name in record if name != "stop_words"}
-    return reading | own | {"stop_words": rule.stop_words, "vocabulary": fitted.model_.vocabulary}
+    own = {name: getattr(rule, name) for name in record if name != "vocabulary"}
+    return reading | own | {"vocabulary": fitted.model_.vocabulary}
 
 
-def _lines(fitted: AnchorTopicModel, corpus: Corpus, suffix: str) -> Iterator[str]:
-    weights = fitted.transform(corpus)
-    names = corpus.doc_ids or tuple(str(m) for m in range(1, corpus.n_docs + 1))
-    if suffix == ".jsonl":
-        for name, row in zip(names, weights, strict=True):
-            yield (
-                json.dumps({"document": name, "topics": [round(float(w), _DIGITS) for w in row]}, ensure_ascii=False)
-                + "\n"
-            )
-        return
+def _weights(fitted: AnchorTopicModel, corpus: Corpus, progress: ReadProgress | None) -> Iterator[Any]:
+    """Topics of documents, block by block."""
+    from ..corpus.corpus import Corpus as InMemory
+
+    done = 0
+    for block in corpus.blocks():
+        yield fitted.transform(InMemory(block, corpus.vocabulary))
+        done += block.shape[0]
+        if progress is not None:
+            progress(done, done / corpus.n_docs)
+
+
+def _names(corpus: Corpus) -> Iterator[str]:
+    """Names of documents; where they have none, their numbers from 1."""
+    return iter(corpus.doc_ids) if corpus.doc_ids is not None else map(str, count(1))
+
+
+def _lines(weights: Iterator[Any], names: Iterator[str], n_topics: int, suffix: str) -> Iterator[str]:
+    if suffix != ".jsonl":
+        yield _row(["document", *(f"topic_{k}" for k in range(n_topics))], suffix)
+    for block in weights:
+        for row in block:
+            name = next(names)
+            if suffix == ".jsonl":
+                record = {"document": name, "topics": [round(float(w), _DIGITS) for w in row]}
+                yield json.dumps(record, ensure_ascii=False) + "\n"
+            else:
+                yield _row([name, *(f"{w:.{_DIGITS}f}" for w in row)], suffix)
+
+
+def _row(cells: list[str], suffix: str) -> str:
     buffer = io.StringIO()
-    writer = csv.writer(buffer, delimiter="," if suffix == ".csv" else "\t", lineterminator="\n")
-    writer.writerow(["document", *(f"topic_{k}" for k in range(weights.shape[1]))])
-    for name, row in zip(names, weights, strict=True):
-        writer.writerow([name, *(f"{w:.{_DIGITS}f}" for w in row)])
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
+    csv.writer(buffer, delimiter="," if suffix == ".csv" else "\t", lineterminator="\n").writerow(cells)
+    return buffer.getvalue()
 
 
-def _write_array(path: Path, array: Any) -> None:
-    """Write an .npy file whole or not at all."""
-    import os
-    import tempfile
-
+def _write_array(path: Path, weights: Iterator[Any], shape: tuple[int, int]) -> None:
     import numpy as np
 
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.absolute().parent) as folder:
-        np.save(Path(folder) / "array.npy", array, allow_pickle=False)
-        os.replace(Path(folder) / "array.npy", path)
+    array = np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=shape)
+    done = 0
+    for block in weights:
+        array[done : done + len(block)] = block
+        done += len(block)
+    array.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import queue
 import threading
@@ -56,12 +57,13 @@ class TextRule:
     numbers: bool = False
     tokenizer: Callable[[str], Iterable[str]] | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON can hold it; a tokenizer by its name."""
+    def to_dict(self, fixed_words: Sequence[str] | None = None) -> dict[str, Any]:
+        """As JSON can hold it; a tokenizer by its name, and words that alone were counted by a mark of theirs."""
         name = None if self.tokenizer is None else _qualified_name(self.tokenizer)
         return {
             "lowercase": self.lowercase, "stop_words": sorted(self.stop_words), "ngrams": list(self.ngrams),
             "min_length": self.min_length, "max_length": self.max_length, "numbers": self.numbers, "tokenizer": name,
+            "vocabulary": None if fixed_words is None else key_of(fixed_words),
         }  # fmt: skip
 
     @classmethod
@@ -71,7 +73,8 @@ class TextRule:
             raise InputError(
                 f"the documents were split by the tokenizer {record['tokenizer']}: give it again (tokenizer, --tokenizer)."
             )
-        return checked_rule(**{**record, "ngrams": tuple(record["ngrams"]), "tokenizer": tokenizer})
+        own = {name: value for name, value in record.items() if name != "vocabulary"}
+        return checked_rule(**{**own, "ngrams": tuple(record["ngrams"]), "tokenizer": tokenizer})
 
 
 def checked_rule(
@@ -114,6 +117,7 @@ class DocumentCounter:
             self._idle.put(number)
         self._numbers: dict[str, int] = {}  # of words that come as tokens
         self._one_at_a_time = threading.Lock()
+        self.has_text = False  # and not lists of tokens alone
 
     def parts(self, batches: Iterable[Batch]) -> Iterator[Part]:
         """Rows of batch after batch, in their order."""
@@ -155,6 +159,8 @@ class DocumentCounter:
         return None
 
     def _counted(self, batch: Batch) -> Part:
+        # Missing values are empty texts, whatever the others are.
+        self.has_text = self.has_text or any(isinstance(document, str) and document for document in batch.documents)
         if batch.documents and isinstance(batch.documents[0], str) and self.rule.tokenizer is None:
             return self._count_text(batch)
         return self._count_tokens(batch)
@@ -212,6 +218,12 @@ class DocumentCounter:
                 yield from tokens
             else:
                 yield from (" ".join(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+
+
+def key_of(words: Iterable[str]) -> str:
+    """A stable mark of a set of words."""
+    text = "\n".join(sorted(words)).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
 def _qualified_name(function: Callable[..., Any]) -> str:

@@ -157,6 +157,8 @@ def _columns_of_rows(
     path: Path, rows: Iterator[tuple[int, list[str]]], text: Column, name: Column, header: bool | None
 ) -> Documents:
     _, first = next(rows, (0, []))
+    if not first:
+        raise CorpusFormatError(f"{path} holds no documents: its first line is empty.")
     if header is None:
         by_name = [column for column in (text, name) if isinstance(column, str) and not column.isdecimal()]
         header = bool(by_name) or (text is None and "text" in first)

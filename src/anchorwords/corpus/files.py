@@ -187,7 +187,7 @@ def whole_text(path: Path) -> str:
     return "".join(text for _, text in text_chunks(path))
 
 
-def decoded(path: Path, raw: bytes, line: int = 1) -> str:
+def decoded(path: Path | str, raw: bytes, line: int = 1) -> str:
     """UTF-8 as text; CorpusFormatError names the line that is not."""
     try:
         text = raw.decode("utf-8")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -67,15 +67,19 @@ def part_of(rows: SparseLike, ids: Sequence[str] | None = None) -> Part:
     return Part(np.diff(rows.indptr), rows.indices, rows.data, 0, ids)
 
 
-def require_distinct(ids_by_part: Sequence[Sequence[str]], source: str) -> None:
-    """Raise CorpusFormatError where two documents have the same id; in memory of eight bytes an id."""
-    hashes = np.fromiter((hash(name) for ids in ids_by_part for name in ids), dtype=np.int64)
-    order = np.sort(hashes)
+def hashes_of(ids: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Eight bytes an id, to look for repetitions."""
+    return np.fromiter(map(hash, ids), dtype=np.int64, count=len(ids))
+
+
+def require_distinct(hashes: Sequence[npt.NDArray[np.int64]], ids: Callable[[], Iterable[str]], source: str) -> None:
+    """Raise CorpusFormatError where two documents have the same id; ids are only gone through on suspicion."""
+    order = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *hashes]))
     suspects = set(order[1:][order[1:] == order[:-1]].tolist())
     if not suspects:
         return
     seen: set[str] = set()
-    for number, name in enumerate((name for ids in ids_by_part for name in ids), start=1):
+    for number, name in enumerate(ids(), start=1):
         if hash(name) in suspects:
             if name in seen:
                 raise CorpusFormatError(

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import io
 import logging
-import math
 import os
 import warnings
-import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import scipy.io
 import scipy.sparse as sp
 
 from .._folders import written_whole
-from .._memory import available_bytes
 from .._typing import SparseLike
-from .._validation import check_counts, check_n_jobs, check_vocabulary
+from .._validation import check_n_jobs, check_vocabulary
 from ..exceptions import CorpusFormatError, InputError, TextWarning
 from ..linalg.parallel import for_each_block
 from . import documents as found_in
 from .corpus import Corpus
 from .counting import DocumentCounter, TextRule, checked_rule
 from .documents import Column, Documents
-from .files import Unpacked, Watch, bare_name, beginning, refuse_bomb, require_file, sentence, short
-from .parts import Part, ordered_rows, part_of, require_distinct, row_slices
+from .files import Watch, bare_name, beginning, require_file, short
+from .matrices import read_matrix
+from .parts import Part, hashes_of, ordered_rows, part_of, require_distinct, row_slices
 from .store import FILES, FORMAT, CorpusWriter
 from .stored import StoredCorpus, is_corpus_folder, open_corpus
 from .uci import UciFile, Unordered, read_words
@@ -38,6 +34,7 @@ logger = logging.getLogger("anchorwords.corpus")
 FORMATS = (
     "auto", "text", "folder", "csv", "tsv", "jsonl", "parquet", "baskets", "uci", "mtx", "npz", "npy", "corpus",
 )  # fmt: skip
+TEXT_FORMATS = ("text", "folder", "csv", "tsv", "jsonl", "parquet")
 _ENDINGS = {
     ".txt": "text", ".text": "text", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".parquet": "parquet", ".pq": "parquet", ".mtx": "mtx", ".npz": "npz", ".npy": "npy",
@@ -131,6 +128,7 @@ def read_corpus(
     )  # fmt: skip
     kind = _kind(path, options)
     if kind == "corpus":
+        _require_plain(options, path)
         return _loaded(open_corpus(path))
     return _poured(path, kind, options, _Gathered(options.n_jobs)).corpus()
 
@@ -156,6 +154,7 @@ def import_corpus(source: Any, folder: str | os.PathLike[str], **reading: Any) -
     kind = _kind(source, options)
     FORMAT.require_writable(folder, FILES)
     if kind == "corpus":
+        _require_plain(options, source)
         open_corpus(source).save(folder)
         return open_corpus(folder)
     with written_whole(folder) as partial:
@@ -226,6 +225,21 @@ def _kind(source: Any, options: _Options) -> str:
     if path.is_dir() and options.format not in ("folder", "uci", "corpus"):
         raise CorpusFormatError(f"{path} is a folder, but format {options.format!r} is that of a file: name the file.")
     return options.format
+
+
+def format_of(path: str | os.PathLike[str], format: str = "auto", pattern: str | None = None) -> str:  # noqa: A002
+    """The format in which :func:`read_corpus` would read a file or a folder."""
+    return _kind(path, _options(format=format, pattern=pattern))
+
+
+def _require_plain(options: _Options, source: Any) -> None:
+    """A corpus folder holds counts: how text is read cannot be said any more."""
+    own = (options.vocabulary, options.text_column, options.id_column, options.header, options.pattern, options.rule)
+    if own != (None, None, None, None, None, TextRule()):
+        raise InputError(
+            f"{source} is a corpus, whose words are counted already: options of reading belong to its import; prune it, or "
+            "import the documents again."
+        )
 
 
 def _kind_of_folder(folder: Path, pattern: str | None) -> str:
@@ -300,8 +314,10 @@ class _Gathered:
 
         for_each_block(work, len(blocks), 1, self._n_jobs)
         counts = sp.vstack(blocks, format="csr") if blocks else sp.csr_array((0, len(words)))
-        ids = [name for part in self._parts for name in part.ids or ()]
-        self._whole = (counts, words, ids or None, rule)
+        self._whole = (counts, words, list(self.ids()) or None, rule)
+
+    def ids(self) -> Iterator[str]:
+        return (name for part in self._parts for name in part.ids or ())
 
     def corpus(self) -> Corpus:
         counts, words, ids, rule = self._whole
@@ -314,7 +330,7 @@ class _Folder:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._writer = CorpusWriter(folder)
-        self.add, self.finish = self._writer.add, self._writer.finish
+        self.add, self.finish, self.ids = self._writer.add, self._writer.finish, self._writer.ids
 
     @property
     def n_docs(self) -> int:
@@ -342,38 +358,37 @@ def _poured(source: Any, kind: str, options: _Options, sink: Any) -> Any:
         return sink
     words: Sequence[str]
     if kind in ("mtx", "npz", "npy"):
-        counts = _read_matrix(Path(source), kind)
+        counts = read_matrix(Path(source), kind)
         words = _words(options.vocabulary) or [str(i) for i in range(counts.shape[1])]
         for rows in row_slices(counts):
             sink.add(part_of(counts[rows]))
         sink.finish(_checked_words(words, counts.shape[1]), [None], None)
         return sink
+    fixed = _words(options.vocabulary)
     counter = DocumentCounter(options.rule, options.n_jobs)
-    ids: list[list[str]] = []
+    hashes = []
     for part in counter.parts(found_in.batches(_documents(source, kind, options, watch))):
         sink.add(part)
         if part.ids is not None:
-            ids.append(list(part.ids))
+            hashes.append(hashes_of(part.ids))
         report(sink.n_docs)
     if sink.n_docs == 0:
         raise CorpusFormatError(f"{_name(source)} holds no documents.")
-    require_distinct(ids, _name(source))
-    fixed = _words(options.vocabulary)
+    require_distinct(hashes, sink.ids, _name(source))
     maps: list[npt.NDArray[np.int32]]
     if fixed is None:
         words, maps = counter.vocabulary()
-        if not words:
-            raise CorpusFormatError(
-                f"{_name(source)} holds no word in {sink.n_docs} documents: check the format, the column of text, stop "
-                "words and the lengths of words."
-            )
     else:
         words = _checked_words(fixed, len(fixed))
         maps = counter.numbers_among(words)
+    if not words:
+        raise CorpusFormatError(
+            f"{_name(source)} holds no word in {sink.n_docs} documents: check the format, the column of text, stop words "
+            "and the lengths of words."
+        )
     if (remark := counter.remark()) is not None:
         warnings.warn(remark, TextWarning, stacklevel=4)
-    is_text = kind != "baskets"
-    sink.finish(words, maps, options.rule.to_dict() if is_text else None)
+    sink.finish(words, maps, options.rule.to_dict(fixed) if counter.has_text else None)
     logger.info("%s: %d documents, %d words", _name(source), sink.n_docs, len(words))
     return sink
 
@@ -432,89 +447,3 @@ def _name(source: Any) -> str:
 
 def _loaded(corpus: StoredCorpus) -> Corpus:
     return Corpus(corpus.counts, corpus.vocabulary, corpus.doc_ids, text_rule=corpus.text_rule)
-
-
-# ---- Matrices.
-
-_MATRICES = {
-    "npz": "a sparse matrix saved by scipy.sparse.save_npz",
-    "npy": "an array saved by numpy.save",
-    "mtx": "a Matrix Market file",
-}
-
-
-def _read_matrix(source: Path, kind: str) -> SparseLike:
-    """Counts of a matrix that was saved, checked."""
-    try:
-        _refuse_larger_than_memory(source, kind)
-        if kind == "npz":
-            matrix = sp.load_npz(source)
-        elif kind == "npy":
-            with source.open("rb") as stream:  # not np.load, which opens archives too
-                matrix = np.lib.format.read_array(stream, allow_pickle=False)
-        else:
-            matrix = scipy.io.mmread(io.BufferedReader(Unpacked(source)))
-        _require_sound(matrix)
-        with np.errstate(over="ignore"):  # of numbers longer than ours, which become infinite and are refused
-            return check_counts(matrix, str(source))
-    except InputError:
-        raise
-    except Exception as error:  # of another package, about bytes that may be anything
-        raise CorpusFormatError(
-            f"{source} is not {_MATRICES[kind]}, or does not fit in memory ({sentence(error)})."
-        ) from error
-
-
-def _require_sound(matrix: Any) -> None:
-    """Raise ValueError for what must not reach compiled code, or could not be counted exactly."""
-    if matrix.dtype.kind not in "buif":
-        raise ValueError(f"its entries are of type {matrix.dtype}")
-    if len(matrix.shape) == 2:
-        n_docs, n_words = matrix.shape
-        _require_plausible(n_docs, n_words, matrix.nnz if sp.issparse(matrix) else matrix.size)
-    if hasattr(matrix, "indptr"):
-        # The numbers themselves: their differences, which scipy looks at, may overflow.
-        if matrix.indptr.min() < 0 or matrix.indptr.max() > len(matrix.indices):
-            raise ValueError("its rows begin outside of it")
-        matrix.check_format(full_check=True)
-    entries = matrix.data if sp.issparse(matrix) else matrix
-    if entries.dtype.kind in "iu" and entries.size and int(entries.max()) > 2**53:
-        raise ValueError(f"the count {entries.max()} is beyond 2^53, and could not be held exactly")
-
-
-def _require_plausible(n_docs: int, n_words: int, n_entries: int) -> None:
-    """Raise ValueError for a shape that takes memory out of proportion to what is in the matrix."""
-    if n_docs > 1000 * n_entries + (1 << 20) or n_words > 1000 * n_entries + (1 << 24):
-        raise ValueError(f"{n_docs} documents and {n_words} words for {n_entries} entries")
-
-
-def _refuse_larger_than_memory(source: Path, kind: str) -> None:
-    """Refuse what announces more than there is memory, before anything of that size is asked for."""
-    available = available_bytes() or 2**63
-    if kind == "npz":
-        with zipfile.ZipFile(source) as archive:
-            announced = sum(entry.file_size for entry in archive.infolist())
-        refuse_bomb(source, source.stat().st_size, announced)
-    elif kind == "mtx":
-        rows, columns, entries, layout, *_ = scipy.io.mminfo(_header_of(source))
-        announced = 8 * rows + (8 * rows * columns if layout == "array" else 16 * entries)
-        if layout != "array":
-            _require_plausible(rows, columns, entries)
-    else:
-        with source.open("rb") as stream:
-            announced = _announced_by_npy(stream)
-    if announced > available:
-        raise CorpusFormatError(
-            f"{source} announces {announced >> 20} MiB, but {available >> 20} MiB of memory are available: is it damaged?"
-        )
-
-
-def _announced_by_npy(stream: IO[bytes]) -> int:
-    version = np.lib.format.read_magic(stream)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(stream)
-    return math.prod(shape) * dtype.itemsize
-
-
-def _header_of(source: Path) -> Any:
-    return io.BytesIO(beginning(source, 1 << 16) + b"\n")

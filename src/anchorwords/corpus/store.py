@@ -18,7 +18,7 @@ import math
 import os
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -283,11 +283,7 @@ class CorpusWriter:
         self._whole_numbers = True
         self._waiting_file = folder / "waiting.bin"
         self._waiting: IO[bytes] = self._waiting_file.open("wb")
-
-    @property
-    def n_docs(self) -> int:
-        """Documents so far."""
-        return sum(lengths.size for lengths, _, _ in self._parts)
+        self.n_docs = 0
 
     def add(self, part: Part) -> None:
         """Append rows."""
@@ -296,27 +292,28 @@ class CorpusWriter:
         kind = _smallest_type(largest, whole)
         self._largest, self._whole_numbers = max(self._largest, largest), self._whole_numbers and whole
         self._parts.append((part.lengths.astype(np.uint32), part.numbering, kind))
+        self.n_docs += part.lengths.size
         self._waiting.write(part.indices.astype("<i4", copy=False).tobytes())
         self._waiting.write(part.counts.astype(kind, copy=False).tobytes())
         if part.ids is not None:
             self._ids.add(part.ids)
+
+    def ids(self) -> Iterator[str]:
+        """The ids written so far."""
+        return self._ids.read()
 
     def finish(
         self,
         words: Sequence[str],
         maps: Sequence[npt.NDArray[np.int32] | None],
         rule: dict[str, Any] | None,
-        watch: Callable[[float], None] | None = None,
     ) -> None:
         """Write what is left, given all words and, for each numbering, what becomes of its numbers (None: nothing)."""
         self._waiting.close()
         kind = _smallest_type(self._largest, self._whole_numbers)
         entries = _Entries(self._folder, len(words), kind)
-        n_docs = self.n_docs
         for rows in self._rows(len(words), maps):
             entries.add(rows)
-            if watch is not None:
-                watch(min(entries.n_docs / max(n_docs, 1), 1.0))
         self._waiting_file.unlink()
         blocks = entries.close()
         checksums = self._ids.close()
@@ -360,7 +357,9 @@ class _File:
     """A file that is written piece by piece, with the checksum of what was written since it was last asked for."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        self._stream = (folder / f"{name}.bin").open("wb")
+        self.path = folder / f"{name}.bin"
+        self._stream = self.path.open("wb")
+        self.flush = self._stream.flush
         self._crc = 0
 
     def write(self, array: npt.NDArray[Any]) -> None:
@@ -392,6 +391,17 @@ class _Strings:
         self._ends.write(ends.astype("<i8"))
         self._size = int(ends[-1]) if len(raw) else self._size
         self.number += len(raw)
+
+    def read(self) -> Iterator[str]:
+        """The strings written so far."""
+        self._text.flush()
+        self._ends.flush()
+        with self._text.path.open("rb") as text, self._ends.path.open("rb") as ends:
+            begin = 0
+            while piece := ends.read(1 << 16):
+                for end in np.frombuffer(piece, dtype="<i8").tolist():
+                    yield text.read(end - begin).decode("utf-8", "surrogatepass")
+                    begin = end
 
     def close(self) -> dict[str, str]:
         found = {self._name: self._text.checksum(), f"{self._name}.ends": self._ends.checksum()}

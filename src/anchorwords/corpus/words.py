@@ -36,13 +36,15 @@ _UNSPACED_SCRIPTS = (
     (0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F), (0xF900, 0xFAFF),
     (0xFF66, 0xFF9F), (0x1B000, 0x1B16F), (0x20000, 0x3FFFF),
 )  # fmt: skip
+# Planes of Unicode that hold characters; asking for the others would take most of the time.
+_ASSIGNED = ((0, 0x40000), (0xE0000, 0xE1000))
 # Zero-width joiners are inside words of Persian and of scripts of India.
 _JOINERS = (0x200C, 0x200D)
 
 # The state of a scan: where it is, what it holds, and what it has passed over.
 (
-    _DOCUMENT, _POSITION, _WORDS, _LETTERS, _ENTRIES, _BASE, _ROW, _RECENT, _TOKENS, _UNSPACED_TOKENS, _TOO_LONG,
-) = range(11)  # fmt: skip
+    _DOCUMENT, _POSITION, _WORDS, _LETTERS, _ENTRIES, _BASE, _ROW, _RECENT, _TOKENS, _UNSPACED_TOKENS,
+) = range(10)  # fmt: skip
 # What is known of a word, side by side: half of the time goes into waiting for memory.
 _HASH_OF, _BEGIN, _END, _SEEN = range(4)
 # Why a scan stopped.
@@ -92,7 +94,7 @@ class WordCounter:
         self._kinds = character_kinds()
         # A secret seed: nobody can prepare words that all fall into one slot. No result depends on it.
         self._seed = np.uint64(secrets.randbits(64))
-        self._state = np.zeros(11, dtype=np.int64)
+        self._state = np.zeros(10, dtype=np.int64)
         self._known = np.zeros((0, 4), dtype=np.int64)
         self._words(1 << 12)
         self._letters = np.empty(1 << 16, dtype=np.uint8)
@@ -116,11 +118,6 @@ class WordCounter:
     def n_unspaced(self) -> int:
         """Those of them in a script that puts no spaces between words."""
         return int(self._state[_UNSPACED_TOKENS])
-
-    @property
-    def n_too_long(self) -> int:
-        """Words met that are too long to count."""
-        return int(self._state[_TOO_LONG])
 
     def count(self, text: bytes, bounds: npt.NDArray[np.int64]) -> Rows:
         """Count the words of documents ``text[bounds[i]:bounds[i + 1]]``, valid UTF-8 and lower-cased as wanted."""
@@ -225,11 +222,9 @@ def _grown(array: npt.NDArray[Any], room: int, used: int) -> npt.NDArray[Any]:
 def character_kinds() -> npt.NDArray[np.uint8]:
     """What each character is for a word."""
     kinds = np.zeros(0x110000, dtype=np.uint8)
-    categories = np.fromiter(
-        (ord(unicodedata.category(chr(point))[0]) for point in range(0x110000)), np.uint8, 0x110000
-    )
-    kinds[(categories == ord("M")) | (categories == ord("N"))] = _PART
-    kinds[categories == ord("L")] = _LETTER
+    kind_of = {"L": _LETTER, "M": _PART, "N": _PART}
+    for first, last in _ASSIGNED:
+        kinds[first:last] = [kind_of.get(unicodedata.category(chr(point))[0], 0) for point in range(first, last)]
     kinds[[ord("_"), *_JOINERS]] = _PART
     for first, last in _UNSPACED_SCRIPTS:
         part = kinds[first : last + 1]
@@ -359,10 +354,7 @@ def _scan(  # type: ignore[no-untyped-def]
             if length == 0:
                 p += width
                 continue
-            if length < min_length or (need_letter != 0 and not letter):
-                continue
-            if length > max_length:
-                state[_TOO_LONG] += 1
+            if not min_length <= length <= max_length or (need_letter != 0 and not letter):
                 continue
             # Is there room for this word and all that end with it? If not, come back to it.
             full = _DONE

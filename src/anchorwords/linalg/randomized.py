@@ -81,6 +81,7 @@ def randomized_eigh(
     tol: float = 1e-6,
     max_passes: int = 400,
     start: Any = None,
+    search: bool | None = None,
     random_state: np.random.Generator | int | None = None,
     n_jobs: int | None = None,
     callback: Callable[[int, float], None] | None = None,
@@ -101,6 +102,9 @@ def randomized_eigh(
         Limit on the products with C.
     start : (N, any) array, optional
         Columns near the wanted space, all multiplied in the first pass. Its namespace is that of the results.
+    search : bool, optional
+        Whether to look, with a fresh random block, for eigenvectors that the first block is blind to; by default where
+        there is no start.
     random_state : Generator, int or None
         Source of the Gaussian columns.
     n_jobs : int or None
@@ -130,7 +134,8 @@ def randomized_eigh(
     m = passes = 0
     reach = 0  # C Q overlaps with the basis from this column on: by the three-term recurrence, with two blocks
     scale = 0.0  # the largest entry of T on the way: of the order of the largest eigenvalue
-    fresh = None if start is None else _FRESH_PASSES  # passes since the fresh block joined; a start is wide enough
+    look = start is None if search is None else search
+    fresh = None if look else _FRESH_PASSES  # passes since the fresh block joined
     found: FloatArray | None = None  # the wanted eigenvalues when it did
     while True:
         W = C @ Q

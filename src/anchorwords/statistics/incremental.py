@@ -24,6 +24,7 @@ from ..linalg.parallel import limited_threads, one_library_thread
 from ..linalg.sparse import times_dense
 from ..linalg.tall import gram, times
 from .probe import probe_rows, word_keys
+from .sums import PairSums
 
 # Counts that wait to be worked on together: larger blocks are truncated less often.
 _BLOCK_COUNTS = 1 << 21
@@ -52,41 +53,56 @@ class IncrementalPart:
         self._names: list[str] = []
         self._pending: list[tuple[SparseLike, FloatArray]] = []
         self._n_pending = self._n_blocks = 0
+        self._settled: Leading | None = None  # with what waits, where somebody has asked
 
     def grow(self, names: list[str]) -> None:
         """Make room for new words."""
         self._names = self._names + names
         U, theta = self._leading
         self._leading = Leading(np.concatenate([U, np.zeros((len(names), U.shape[1]))]), theta)
+        self._settled = None
 
     def add(self, counts: SparseLike, weights: FloatArray, rows: IntArray, n_jobs: int | None) -> None:
         """Add documents; columns belong to these rows."""
         kept = np.flatnonzero(weights > 0.0)
         part = counts[kept]
-        self._pending.append(
-            (sp.csr_array((part.data, rows[part.indices], part.indptr), shape=(kept.size, _ANY)), weights[kept])
-        )
+        part = sp.csr_array((part.data, rows[part.indices], part.indptr), shape=(kept.size, _ANY))
+        self._wait(part, weights[kept], n_jobs)
+
+    def _wait(self, part: SparseLike, weights: FloatArray, n_jobs: int | None) -> None:
+        self._pending = [*self._pending, (part, weights)]
         self._n_pending += part.nnz
+        self._settled = None
         if self._n_pending >= _BLOCK_COUNTS:
             self.settle(n_jobs)
 
     def settle(self, n_jobs: int | None) -> None:
         """Fold in what waits."""
+        if self._pending:
+            self._n_blocks += 1
+            self._leading = self._with_pending(n_jobs)
+            self._pending, self._n_pending, self._settled = [], 0, None
+
+    def _so_far(self, n_jobs: int | None) -> Leading:
+        """The leading pairs, what waits included, which goes on waiting: looking must not change what is looked at."""
         if not self._pending:
-            return
+            return self._leading
+        if self._settled is None:
+            self._settled = self._with_pending(n_jobs)
+        return self._settled
+
+    def _with_pending(self, n_jobs: int | None) -> Leading:
         counts = sp.csr_array(sp.vstack([part for part, _ in self._pending], format="csr"))
         weights = np.concatenate([part for _, part in self._pending])
-        self._pending, self._n_pending = [], 0
         rows, columns = np.unique(counts.indices, return_inverse=True)
         scale = np.repeat(np.sqrt(weights), np.diff(counts.indptr))
         B = sp.csr_array(
             (counts.data * scale, columns.astype(np.int32), counts.indptr), shape=(counts.shape[0], rows.size)
         )
         d = np.bincount(columns, weights=counts.data * scale**2, minlength=rows.size).astype(np.float64)
-        self._n_blocks += 1
         names = [self._names[i] for i in rows]
         with limited_threads(n_jobs), one_library_thread():
-            self._leading = with_block(self._leading, B, d, rows, self._rank, names, self._seed + self._n_blocks)
+            return with_block(self._leading, B, d, rows, self._rank, names, self._seed + self._n_blocks + 1)
 
     def combine(self, other: IncrementalPart, rows: IntArray, sign: int, n_jobs: int | None) -> None:
         """Add another's documents, whose words are these rows here; they cannot be taken out."""
@@ -94,12 +110,12 @@ class IncrementalPart:
             raise InputError(
                 "an incremental sketch cannot forget documents: build linear ones where they must be removable."
             )
-        self.settle(n_jobs)
-        other.settle(n_jobs)
         aligned = np.zeros((len(self._names), other._leading.theta.size))
         aligned[rows] = other._leading.U
         self._leading = merged(self._leading, Leading(aligned, other._leading.theta), self._rank)
         self._n_blocks += other._n_blocks
+        for part, weights in other._pending:
+            self._wait(sp.csr_array((part.data, rows[part.indices], part.indptr), shape=part.shape), weights, n_jobs)
 
     def keep(self, rows: IntArray) -> None:
         """Forget all words but these."""
@@ -109,22 +125,27 @@ class IncrementalPart:
     def copy(self) -> IncrementalPart:
         """The same once more; arrays are never changed in place, so they are shared."""
         twin = IncrementalPart(self._rank, self._seed)
-        twin.__dict__.update(self.__dict__, _pending=list(self._pending))
+        twin.__dict__.update(self.__dict__)
         return twin
 
-    def eigh(self, rows: IntArray, d: FloatArray, scale: float, K: int) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
-        """K leading eigenpairs of C; the diagonal has been taken off already."""
-        U, theta = self._leading
+    def available(self, n_words: int, n_jobs: int | None) -> int:  # noqa: ARG002
+        """Pairs that there are."""
+        return self._so_far(n_jobs).theta.size
+
+    def eigh(self, rows: IntArray, sums: PairSums, K: int, n_jobs: int | None) -> tuple[FloatArray, FloatArray]:
+        """K leading eigenpairs of C; the diagonal came off block by block, unclipped, so that M is what to divide by."""
+        U, theta = self._so_far(n_jobs)
         if theta.size < K:
             raise InputError(
                 f"the sketch has only {theta.size} positive eigenvalues, but {K} are wanted: give more documents or ask for "
                 "fewer topics."
             )
-        return theta[:K] / scale, U[rows, :K]
+        return theta[:K] / sums.n_docs, U[rows, :K]
 
-    def arrays(self) -> dict[str, Any]:
-        """What is written to disk."""
-        return {"U": self._leading.U, "theta": self._leading.theta, "n_blocks": np.array([self._n_blocks])}
+    def arrays(self, n_jobs: int | None) -> dict[str, Any]:
+        """What is written to disk, with what waits folded in."""
+        U, theta = self._so_far(n_jobs)
+        return {"U": U, "theta": theta, "n_blocks": np.array([self._n_blocks + bool(self._pending)])}
 
     def restore(self, names: list[str], arrays: dict[str, Any]) -> None:
         """Take what was written; ValueError where it does not fit."""

@@ -8,10 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._typing import FloatArray, IntArray, SparseLike
-from ..linalg.parallel import one_library_thread
+from ..linalg.parallel import limited_threads
 from ..linalg.randomized import eigh_from_probe
 from ..linalg.sparse import gram_times_dense
 from .probe import probe_rows, word_keys
+from .sums import PairSums
 
 
 class LinearPart:
@@ -38,9 +39,6 @@ class LinearPart:
         G = sp.csr_array(sp.diags_array(np.sqrt(weights)) @ counts)
         self._S[rows] += gram_times_dense(G, self._Omega[rows], n_jobs)
 
-    def settle(self, n_jobs: int | None) -> None:
-        """Nothing ever waits."""
-
     def combine(self, other: LinearPart, rows: IntArray, sign: int, n_jobs: int | None) -> None:  # noqa: ARG002
         """Add another's documents, or take them out; its words are these rows here."""
         self._S[rows] += sign * other._S
@@ -55,18 +53,23 @@ class LinearPart:
         twin._S, twin._Omega = self._S.copy(), self._Omega
         return twin
 
-    def probe_product(self, rows: IntArray, d: FloatArray, scale: float) -> tuple[FloatArray, FloatArray]:
+    def probe_product(self, rows: IntArray, sums: PairSums) -> tuple[FloatArray, FloatArray]:
         """Omega and C Omega."""
+        d, scale = sums.diagonal(rows)
         Omega = self._Omega[rows]
         return Omega, self._S[rows] / scale - d[:, None] * Omega
 
-    def eigh(self, rows: IntArray, d: FloatArray, scale: float, K: int) -> tuple[FloatArray, FloatArray]:
+    def available(self, n_words: int, n_jobs: int | None) -> int:  # noqa: ARG002
+        """Pairs that can be asked for."""
+        return min(n_words, self._n_columns)
+
+    def eigh(self, rows: IntArray, sums: PairSums, K: int, n_jobs: int | None) -> tuple[FloatArray, FloatArray]:
         """K leading eigenpairs of C, from C Omega alone."""
-        with one_library_thread():
-            pairs = eigh_from_probe(*self.probe_product(rows, d, scale), K)
+        with limited_threads(n_jobs):
+            pairs = eigh_from_probe(*self.probe_product(rows, sums), K)
         return pairs.values, pairs.vectors
 
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self, n_jobs: int | None) -> dict[str, Any]:  # noqa: ARG002
         """What is written to disk; the probe can be made again."""
         return {"S": self._S}
 

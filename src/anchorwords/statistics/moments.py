@@ -63,9 +63,7 @@ def pair_moments(counts: SparseLike) -> PairMoments:
     if n_skipped:
         logger.info("skipped %d of %d documents with fewer than two tokens", n_skipped, kept.size)
         counts = counts[kept]
-    largest = float(counts.data.max())
-    if largest > 2.0**53:
-        raise InputError(f"counts must be at most 2^53, where whole numbers are still exact, but one is {largest:g}.")
+    require_exact(float(counts.data.max()))
     lengths = _lengths(counts)
     pairs = lengths * (lengths - 1.0) * n_docs
     G = sp.csr_array(sp.diags_array(1.0 / np.sqrt(pairs)) @ counts)
@@ -92,6 +90,12 @@ def carries_a_pair(counts: SparseLike) -> BoolArray:
     if not kept.any():
         raise no_pair(*counts.shape)
     return kept
+
+
+def require_exact(largest: float) -> None:
+    """Raise InputError for a count that is too large to be exact."""
+    if largest > 2.0**53:
+        raise InputError(f"counts must be at most 2^53, where whole numbers are still exact, but one is {largest:g}.")
 
 
 def no_pair(n_docs: int, n_words: int) -> InputError:

@@ -14,7 +14,7 @@ is gone, exactly.
 
 from __future__ import annotations
 
-import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +24,12 @@ import scipy.sparse as sp
 from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_counts, check_n_components, check_n_jobs, check_positive_integer, check_vocabulary
 from ..corpus.corpus import Corpus
+from ..corpus.counting import key_of
 from ..exceptions import InputError
 from .incremental import IncrementalPart
 from .linear import LinearPart
-from .moments import no_pair, warn_of_fractions
-from .sums import PairSums, pair_weights
+from .moments import no_pair, require_exact, warn_of_fractions
+from .sums import BY_WORD, TOTALS, PairSums, pair_weights
 
 if TYPE_CHECKING:
     import os
@@ -62,6 +63,11 @@ class CooccurrenceSketch:
         Seed; sketches of different seeds do not merge.
     n_jobs : int or None
         Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    n_features : int
+        Columns of data without names.
 
     Examples
     --------
@@ -106,7 +112,8 @@ class CooccurrenceSketch:
         self.n_jobs = check_n_jobs(n_jobs)
         words = None if vocabulary is None else check_vocabulary(vocabulary, len(vocabulary))
         self.fixed_words = None if words is None else frozenset(words)
-        self.vocabulary_key = None if words is None else _key_of(words)
+        self.vocabulary_key = None if words is None else key_of(words)
+        self.n_features = 0
         self._named: bool | None = None
         self._places: dict[str, int] = {}
         self._sums = PairSums(0)
@@ -144,6 +151,16 @@ class CooccurrenceSketch:
         """Whether words have names, and are not just numbers of columns."""
         return self._named is not False
 
+    @property
+    def text_rule(self) -> dict[str, Any] | None:
+        """How text was split into words, where the rule says so in the way of a Corpus: see :func:`rule_of_text`."""
+        try:
+            found = json.loads(self.rule or "null")
+        except ValueError:
+            return None
+        text = found.get("text_rule") if isinstance(found, dict) else None
+        return text if isinstance(text, dict) else None
+
     def words(self, min_df: int = 1) -> tuple[str, ...]:
         """Words in at least ``min_df`` documents: the rows of :meth:`eigh`."""
         names = list(self._places)
@@ -163,7 +180,7 @@ class CooccurrenceSketch:
     def _rows(self, min_df: int) -> IntArray:
         """Rows of words in so many documents, in the order of the vocabulary."""
         names = list(self._places)
-        rows = np.flatnonzero(self._sums.df >= max(int(min_df), 1)).tolist()
+        rows = np.flatnonzero(self._sums.df >= check_positive_integer(min_df, "min_df")).tolist()
         rows.sort(key=lambda row: names[row] if self.named else int(names[row]))
         return np.array(rows, dtype=np.intp)
 
@@ -185,12 +202,16 @@ class CooccurrenceSketch:
         if isinstance(X, Corpus):
             if vocabulary is not None:
                 raise InputError("a Corpus has its own vocabulary: give the corpus, or counts with a vocabulary.")
+            updated = self.copy()  # a block on disk may turn out to be damaged: all documents are added or none
             for block in X.blocks():
-                self._add(block, X.vocabulary, True)
+                updated._add(block, X.vocabulary, True)
+            self.__dict__.update(updated.__dict__)
             return self
         counts = check_counts(X)
         words = check_vocabulary(vocabulary, counts.shape[1])
         self._add(counts, words or tuple(map(str, range(counts.shape[1]))), words is not None)
+        if words is None:
+            self.n_features = max(self.n_features, counts.shape[1])
         return self
 
     def _add(self, counts: SparseLike, words: Sequence[str], named: bool) -> None:
@@ -267,12 +288,18 @@ class CooccurrenceSketch:
     def _require_part(self, other: CooccurrenceSketch) -> None:
         """Raise unless the other's documents can be among these."""
         known = np.array([self._places.get(name, -1) for name in other._places], dtype=np.intp)
-        there = np.where(known >= 0, self._sums.df[known] if self.n_words else 0, 0)
-        if (other._sums.df > there).any() or other.n_docs > self.n_docs or other.n_skipped > self.n_skipped:
+        possible = bool((known >= 0).all())
+        for name in (*BY_WORD, *TOTALS):
+            mine, yours = getattr(self._sums, name), getattr(other._sums, name)
+            there = mine[known] if possible and name in BY_WORD else mine
+            # Sums of the same numbers in another order may differ in the last digits.
+            possible = possible and bool(np.all(yours <= there * (1.0 + 1e-9)))
+        if not possible:
             raise InputError("the documents to take out are not all in the sketch: subtract only what was added.")
 
     def _combine(self, other: CooccurrenceSketch, sign: int) -> None:
         self._named = other._named if self._named is None else self._named
+        self.n_features = max(self.n_features, other.n_features)
         rows = self._places_of(list(other._places))
         self._part.combine(other._part, rows, sign, self.n_jobs)
         self._sums.combine(other._sums, rows, sign)
@@ -308,12 +335,11 @@ class CooccurrenceSketch:
             Rows in the order of :meth:`words`.
         """
         wanted = self.n_components if n_components is None else n_components
+        self._require_usable()
         rows = self._rows(1)
-        d, scale = self._diagonal(rows)
         K = check_n_components(wanted, min(rows.size, self.n_columns), "words or columns of the sketch")
-        self._part.settle(self.n_jobs)
-        values, vectors = self._part.eigh(rows, d, scale, K)
-        if min_df <= 1:
+        values, vectors = self._part.eigh(rows, self._sums, K, self.n_jobs)
+        if check_positive_integer(min_df, "min_df") == 1:
             return values, vectors
         kept = self._sums.df[rows] >= min_df
         if kept.sum() < K:
@@ -326,13 +352,13 @@ class CooccurrenceSketch:
         """Omega and C Omega of a linear sketch, rows in the order of the vocabulary."""
         if not isinstance(self._part, LinearPart):
             raise InputError("only a linear sketch holds C Omega.")
-        rows = self._rows(1)
-        return self._part.probe_product(rows, *self._diagonal(rows))
+        self._require_usable()
+        return self._part.probe_product(self._rows(1), self._sums)
 
     def basis(self, vocabulary: Sequence[str] | None, n_words: int) -> FloatArray:
         """Leading eigenvectors in the columns of other data: where further passes start from."""
-        extra = max(8, self.n_components // 4)
-        _, vectors = self.eigh(min(self.n_columns, self.n_words, self.n_components + extra))
+        wanted = self.n_components + max(8, self.n_components // 4)
+        _, vectors = self.eigh(min(wanted, self._part.available(self.n_words, self.n_jobs)))
         place = {word: row for row, word in enumerate(self.vocabulary)}
         names: Iterable[str] = map(str, range(n_words)) if vocabulary is None else vocabulary
         known = [(column, place[word]) for column, word in enumerate(names) if word in place]
@@ -343,27 +369,18 @@ class CooccurrenceSketch:
         start[columns] = vectors[rows]
         return start
 
-    def _diagonal(self, rows: IntArray) -> tuple[FloatArray, float]:
-        """What is taken from the diagonal of C, and what sums are divided by."""
-        sums = self._sums
-        if sums.n_docs == 0:
-            raise no_pair(sums.n_skipped, self.n_words)
-        if sums.largest > 2.0**53:
-            raise InputError(
-                f"counts must be at most 2^53, where whole numbers are still exact, but one is {sums.largest:g}."
-            )
-        d, scale = sums.d[rows], float(sums.n_docs)
-        if sums.fractions:
+    def _require_usable(self) -> None:
+        """Raise where nothing can be learned; warn of counts that are not whole."""
+        if self.n_docs == 0:
+            raise no_pair(self.n_skipped, self.n_words)
+        require_exact(self._sums.largest)
+        if self._sums.fractions:
             warn_of_fractions(5)
-            d = np.minimum(d, sums.squares[rows])
-            scale = sums.mass - float(d.sum())
-        return d / scale, scale
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the sketch as a folder, whole or not at all; see :func:`load_sketch`."""
         from .sketch_folder import save_sketch
 
-        self._part.settle(self.n_jobs)
         save_sketch(path, self)
 
 
@@ -376,7 +393,6 @@ def _restricted(values: FloatArray, vectors: FloatArray) -> tuple[FloatArray, Fl
     return theta / float(sums @ (theta * sums)), U
 
 
-def _key_of(words: Iterable[str]) -> str:
-    """A stable mark of a set of words."""
-    text = "\n".join(sorted(words)).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(text, digest_size=16).hexdigest()
+def rule_of_text(text_rule: dict[str, Any] | None) -> str | None:
+    """The rule of a sketch of a corpus with this text_rule."""
+    return None if text_rule is None else json.dumps({"text_rule": text_rule}, sort_keys=True)

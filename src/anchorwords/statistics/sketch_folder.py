@@ -30,21 +30,21 @@ def require_writable_sketch(path: str | os.PathLike[str]) -> None:
 
 
 def save_sketch(path: str | os.PathLike[str], sketch: CooccurrenceSketch) -> None:
-    """Write a sketch, with nothing left that waits."""
+    """Write a sketch."""
     require_writable_sketch(path)
     names = [name.encode("utf-8", "surrogatepass") for name in sketch._places]
     arrays = {
         "words": np.frombuffer(b"".join(names), dtype=np.uint8),
         "words.ends": np.cumsum([len(name) for name in names], dtype=np.int64),
         **{name: getattr(sketch._sums, name) for name in BY_WORD},
-        **sketch._part.arrays(),
+        **sketch._part.arrays(sketch.n_jobs),
     }
     with written_whole(path) as folder:
         manifest = {
             "n_components": sketch.n_components, "method": sketch.method, "n_columns": sketch.n_columns,
             "random_state": sketch.random_state, "rule": sketch.rule, "named": sketch._named,
             "fixed_words": None if sketch.fixed_words is None else sorted(sketch.fixed_words),
-            "totals": sketch._sums.totals(),
+            "totals": sketch._sums.totals(), "n_features": sketch.n_features,
             "arrays": {name: _FORMAT.write_array(folder, name, array) for name, array in arrays.items()},
         }  # fmt: skip
         _FORMAT.write_manifest(folder, manifest)
@@ -92,4 +92,7 @@ def _restore(sketch: CooccurrenceSketch, manifest: dict[str, Any], arrays: dict[
         setattr(sketch._sums, name, arrays[name])
     for name, value in sketch._sums.totals().items():
         setattr(sketch._sums, name, type(value)(manifest["totals"][name]))
+    sketch.n_features = int(manifest["n_features"])
+    if named is False and max(map(int, names), default=-1) >= sketch.n_features:
+        raise ValueError("a nameless column lies beyond the others")
     sketch._part.restore(names, arrays)

@@ -19,7 +19,7 @@ from ..corpus.blocks import BlockSource
 from ..exceptions import InputError
 from ..linalg.parallel import for_each_block
 from ..linalg.sparse import csr_parts, gram_times_lanes, in_lanes, out_of_lanes
-from .moments import diagonal_of, no_pair, refuse_dense, warn_of_fractions
+from .moments import diagonal_of, no_pair, refuse_dense, require_exact, warn_of_fractions
 from .sums import PairSums, pair_weights
 
 logger = logging.getLogger("anchorwords.statistics")
@@ -54,13 +54,11 @@ class StreamedOperator:
         self._source = source
         self._n_jobs = n_jobs
         self.n_passes = 0
+        self._n_counts: int | None = None
         sums = self._pair_sums()
         if sums.n_docs == 0:
             raise no_pair(sums.n_skipped, source.n_words)
-        if sums.largest > 2.0**53:
-            raise InputError(
-                f"counts must be at most 2^53, where whole numbers are still exact, but one is {sums.largest:g}."
-            )
+        require_exact(sums.largest)
         if sums.n_skipped:
             logger.info("skipped %d documents with fewer than two tokens", sums.n_skipped)
         self.used: BoolArray = sums.df > 0
@@ -74,14 +72,10 @@ class StreamedOperator:
         )  # unused words have no weight anywhere: any column will do
         self._column[words[order]] = np.arange(words.size, dtype=np.int32)
         self.n_docs, self.n_skipped = sums.n_docs, sums.n_skipped
-        self._scale = float(sums.n_docs)
-        squares, d = sums.squares[words[order]], sums.d[words[order]]
         if sums.fractions:
             warn_of_fractions(4)
-            d = np.minimum(d, squares)
-            self._scale = sums.mass - float(d.sum())
-        self._d = d / self._scale
-        self._diagonal = diagonal_of(squares / self._scale, self._d)
+        self._d, self._scale = sums.diagonal(words[order])
+        self._diagonal = diagonal_of(sums.squares[words[order]] / self._scale, self._d)
         self.shape = (words.size, words.size)
         self.n_entries = int(sums.df.sum())
         self.dtype = np.dtype(np.float64)
@@ -100,14 +94,37 @@ class StreamedOperator:
     def _dealt_out(self, n_groups: int) -> Iterator[tuple[int, SparseLike]]:
         """Blocks and the group of each, one after the other."""
         self.n_passes += 1
-        return ((number % n_groups, block()) for number, block in enumerate(self._source.lazy_blocks()))
+        n_counts = 0
+        for number, block in enumerate(self._source.lazy_blocks()):
+            counts = block()
+            n_counts += counts.nnz
+            yield number % n_groups, counts
+        self._require_same(n_counts)
 
     def _each_block(self, work: Callable[[int, SparseLike], None], n_groups: int) -> None:
         """Call work with a group and a block, side by side; each group gets its blocks in order."""
         self.n_passes += 1
         blocks = self._source.lazy_blocks()
+        n_counts = [0] * n_groups
         while batch := list(islice(blocks, n_groups)):
-            for_each_block(lambda g, _, batch=batch: work(g, batch[g]()), len(batch), 1, self._n_jobs)  # type: ignore[misc]
+
+            def one(group: int, _: int, batch: list[Callable[[], SparseLike]] = batch) -> None:
+                counts = batch[group]()
+                n_counts[group] += counts.nnz
+                work(group, counts)
+
+            for_each_block(one, len(batch), 1, self._n_jobs)
+        self._require_same(sum(n_counts))
+
+    def _require_same(self, n_counts: int) -> None:
+        """Raise unless this pass has seen what the first one saw."""
+        if self._n_counts is None:
+            self._n_counts = n_counts
+        elif n_counts != self._n_counts:
+            raise InputError(
+                f"the source gave {self._n_counts} counts when it was first read, and {n_counts} in pass {self.n_passes}: "
+                "it must give the same documents every time; a function must return a new iterable."
+            )
 
     def _scaled(self, block: SparseLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], FloatArray]:
         """Rows of G, columns by frequency and in no order within a row."""

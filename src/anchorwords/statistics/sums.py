@@ -86,6 +86,17 @@ class PairSums:
             setattr(twin, name, getattr(self, name).copy())
         return twin
 
+    def diagonal(self, rows: IntArray) -> tuple[FloatArray, float]:
+        """What is taken from the diagonal of C at these words, and what sums are divided by.
+
+        That is M; of counts that are not whole, negative diagonal entries are clipped and C is renormalised.
+        """
+        d, scale = self.d[rows], float(self.n_docs)
+        if self.fractions:
+            d = np.minimum(d, self.squares[rows])
+            scale = self.mass - float(d.sum())
+        return d / scale, scale
+
     def totals(self) -> dict[str, Any]:
         """What is not by word."""
         return {name: getattr(self, name) for name in (*TOTALS, "largest", "fractions")}
