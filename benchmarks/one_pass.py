@@ -6,8 +6,8 @@
 For each method and number of columns a topic: the relative error of the rank-K part of C, the anchors in common with the
 fit of all passes, how far matched topics are from its (mean total variation, 0 same, 1 nothing in common), and seconds and
 megabytes of the sketch. Documents come in the order of the file; the incremental sketch works on blocks of two million
-counts, so that a corpus of less is one block for it, and is also shown in blocks of an eighth of the corpus, as a long
-stream would give it. "Further passes" starts a fit from the sketch: how often it then reads the documents.
+counts, so that a small corpus is one block for it; such a one is also shown in blocks of an eighth of the corpus, as a
+long stream would give it. "Further passes" starts a fit from the sketch: how often it then reads the documents.
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ def main() -> None:
         reference = fit_topics(corpus.counts, K)
         rows = []
         for method, widths in (QUICK if options.quick else COLUMNS).items():
-            for split in (False, True) if method == "incremental" else (False,):
+            few_blocks = corpus.counts.nnz < 4 * incremental._BLOCK_COUNTS
+            for split in (False, True) if method == "incremental" and few_blocks else (False,):
                 for columns in widths:
                     rows.append(measure(corpus, reference, K, method, columns, split))
                     print(name, rows[-1], file=sys.stderr, flush=True)
