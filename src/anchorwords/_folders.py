@@ -92,7 +92,8 @@ class FolderFormat:
         try:
             manifest = json.loads(file.read_text(encoding="utf-8"))
         except OSError:
-            raise self.error(f"{folder} is not a {self.what} folder: it holds no readable {self.manifest}.") from None
+            why = f"it holds no readable {self.manifest}" if folder.exists() else "it does not exist"
+            raise self.error(f"{folder} is not a {self.what} folder: {why}.") from None
         except (ValueError, RecursionError):
             raise self.error(f"{file} is damaged: it is not JSON; {self.again}.") from None
         if not isinstance(manifest, dict) or manifest.get("format") != self.name:

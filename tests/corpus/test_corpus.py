@@ -130,6 +130,7 @@ def test_prune_keeps_the_alignment(X, n_words, min_types, min_tokens):
         ({"min_tokens": 99}, "nothing is left"),
         ({"min_df": "few"}, "min_df"),
         ({"stop_words": "the"}, "stop words"),
+        ({"min_df": 3, "max_df": 0.25}, "give more documents"),
         ({"min_tokens": "a"}, "min_tokens"),
         ({"min_types": -1}, "min_types"),
     ],
@@ -144,3 +145,10 @@ def test_nips_as_in_the_paper(real_corpus):
     corpus = real_corpus("nips12", 1000)
     assert corpus.n_words == 1000
     assert corpus.n_docs == 1740
+
+
+def test_the_preset_for_text_is_what_the_command_line_uses():
+    preset = small().text_preset()
+    assert preset == {"stop_words": "english", "min_df": 5, "max_df": 0.5, "n_words": 50_000}
+    corpus = aw.Corpus(sp.csr_array((10_000, 1)), ["w"])
+    assert corpus.text_preset()["min_df"] == 20  # a fifth of the root of 10,000

@@ -125,6 +125,25 @@ def test_text_formats(tmp_path, expected, make):
     same(aw.read_corpus(tmp_path / "corpus"), expected)
 
 
+def test_other_separators(tmp_path, expected):
+    frame = pd.DataFrame({"name": IDS, "text": TEXTS})
+    frame.to_csv(tmp_path / "a.csv", index=False, sep=";")
+    same(aw.read_corpus(tmp_path / "a.csv", separator=";", id_column="name"), expected)
+    records = [json.dumps({"text": text}) for text in TEXTS]
+    (tmp_path / "b.json").write_text("\n".join(records))
+    same(aw.read_corpus(tmp_path / "b.json"), expected)
+
+
+def test_folders_of_other_kinds_are_named(tmp_path, sampled):
+    aw.AnchorTopicModel(2).fit(sampled.corpus).save(tmp_path / "m")
+    with pytest.raises(CorpusFormatError, match="is a model folder"):
+        aw.read_corpus(tmp_path / "m")
+    sampled.corpus.save(tmp_path / "c")
+    (tmp_path / "c" / "corpus.json").write_text("{")
+    with pytest.raises(CorpusFormatError, match="damaged"):
+        aw.read_corpus(tmp_path / "c")
+
+
 def test_files_of_a_folder_are_named_by_their_path(tmp_path):
     path, _ = as_folder(tmp_path)
     assert aw.read_corpus(path).doc_ids == tuple(f"d/{name}.txt" for name in IDS)
@@ -263,7 +282,7 @@ def test_uci_is_known_by_how_it_begins(tmp_path):
         ("a.csv", "x,y\n1,2\n", {}, r"several columns.*1 'x', 2 'y'"),
         ("a.csv", "x,y\n1,2\n", {"text_column": "z"}, r"no column 'z'"),
         ("a.csv", "x,y\n1,2\n", {"text_column": 3}, r"from 1 to 2, but is 3"),
-        ("a.tsv", "x\ty\none\n", {"text_column": 2}, r"line 2: expected at least 2 columns, but found 1"),
+        ("a.tsv", "x\ty\none\n", {"text_column": 2}, r"line 2: 1 columns, but the first line has 2"),
         ("a.jsonl", '{"text": "a b"}\n{"body": 1}\n', {}, r"line 2: no member 'text': it has 'body'"),
         ("a.jsonl", '{"text": "a"}\n{"text"', {}, r"line 2: not JSON"),
         ("a.jsonl", '{"text": 7}\n', {}, r"line 1: expected a text or a list of tokens, but found int 7"),
@@ -272,6 +291,13 @@ def test_uci_is_known_by_how_it_begins(tmp_path):
         ("a.jsonl", "[" * 100_000, {}, r"line 1: not JSON"),
         ("a.txt", "", {}, r"holds no documents"),
         ("a.csv", "", {}, r"holds no documents"),
+        ("a.csv", "a,b\n1,one two\n2,three, four\n", {"text_column": "b"}, r"line 3: 3 columns, but the first line has 2"),
+        ("a.csv", "id;body\n1;one two\n", {}, r"first line holds ';'.*--separator"),
+        ("a.csv", "id;body\n1;one two\n", {"text_column": "body"}, r"first line holds ';'"),
+        ("plain", "x\tone two\n", {"text_column": 2}, r"is read as text, which has no columns"),
+        ("a.json", '[\n {"text": "one"}\n]\n', {}, r"one JSON value over several lines"),
+        ("a.txt", "one two", {"tokenizer": lambda _: 1 / 0}, r"tokenizer failed on the document 'one two': ZeroDivision"),
+        ("a.txt", "one two", {"tokenizer": lambda _: 7}, r"tokenizer failed"),
         ("a.tsv", "", {"text_column": 2}, r"holds no documents"),
         ("a.txt", "!! ??\n..\n", {}, r"holds no word in 2 documents"),
         ("a.txt", "good\nl\xe9gume\n".encode("latin-1"), {}, r"line 2: not UTF-8 text \(byte 0xe9\)"),

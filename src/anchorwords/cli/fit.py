@@ -137,8 +137,8 @@ def _rectifier(name: RectifierName, tol: float | None, max_iter: int | None) -> 
 
 def _fit_sketch(model: Any, folder: Path, choosing: dict[str, Any], quiet: bool) -> dict[str, Any]:
     from .. import load_sketch
+    from ..corpus.prune import text_preset
     from .console import fit_progress, remark
-    from .vocabulary import least_documents
 
     given = sorted(name for name, value in choosing.items() if value is not None and name != "min_df")
     if given:
@@ -146,7 +146,7 @@ def _fit_sketch(model: Any, folder: Path, choosing: dict[str, Any], quiet: bool)
             f"--{given[0].replace('_', '-')} cannot be applied to a sketch, whose words were chosen when it was built"
         )
     sketch = load_sketch(folder)
-    min_df = choosing["min_df"] or (1 if sketch.text_rule is None else least_documents(sketch.n_docs))
+    min_df = choosing["min_df"] or (1 if sketch.text_rule is None else text_preset(sketch.n_docs)["min_df"])
     remark(f"vocabulary: that of the sketch, words in at least {min_df:,} of {sketch.n_docs:,} documents", quiet)
     with fit_progress(quiet) as progress:
         model.fit(sketch, progress=progress, min_df=min_df)

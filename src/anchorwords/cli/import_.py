@@ -29,7 +29,7 @@ def import_documents(
 
     Example: anchorwords import cve.tsv.gz --text-column 2 --id-column 1 -o cve-corpus
 
-    Example: anchorwords import playlists.csv --format baskets --separator , -o playlists
+    Example: anchorwords import playlists.txt --format baskets --separator , -o playlists
     """
     from time import perf_counter
 

@@ -69,15 +69,21 @@ def _reading(
     header: Annotated[
         bool | None,
         typer.Option(
-            "--header/--no-header", help="Whether the first line of a table names the columns.", rich_help_panel=READING
+            "--header/--no-header",
+            help="Whether the first line of a table names the columns; by default if a column is called by name.",
+            rich_help_panel=READING,
         ),
     ] = None,
     pattern: Annotated[
         str | None, typer.Option(help="Files of a folder, '*.txt' by default.", rich_help_panel=READING)
     ] = None,
     separator: Annotated[
-        str, typer.Option(help="Between the items of --format baskets; a tab by default.", rich_help_panel=READING)
-    ] = "\t",
+        str | None,
+        typer.Option(
+            help="Between columns (a comma in CSV, a tab in TSV by default) or the items of baskets (a tab).",
+            rich_help_panel=READING,
+        ),
+    ] = None,
     vocabulary: Annotated[
         Path | None,
         typer.Option(
@@ -101,7 +107,7 @@ def _reading(
     """The arguments of read_corpus."""
     return {
         "format": format.value, "text_column": text_column, "id_column": id_column, "header": header,
-        "pattern": pattern, "separator": separator.replace("\\t", "\t"), "vocabulary": vocabulary,
+        "pattern": pattern, "separator": separator and separator.replace("\\t", "\t"), "vocabulary": vocabulary,
         "lowercase": not keep_case, "numbers": numbers, "min_length": min_length, "ngrams": (1, ngrams),
         "tokenizer": None if tokenizer is None else imported(tokenizer),
     }  # fmt: skip
@@ -171,7 +177,7 @@ def _gathered(name: str, group: Callable[..., dict[str, Any]]) -> Callable[[Call
 
 # What may be said of a corpus, which has been read already.
 _PLAIN = {
-    "format": "auto", "separator": "\t", "lowercase": True, "numbers": False, "min_length": 2, "ngrams": (1, 1),
+    "format": "auto", "lowercase": True, "numbers": False, "min_length": 2, "ngrams": (1, 1),
 }  # fmt: skip
 
 with_reading = _gathered("reading", _reading)

@@ -37,7 +37,8 @@ def transform(
 ) -> None:
     """Write the topics of documents: a row a document, a column a topic, rows that sum to one.
 
-    Text is split into words as it was for the fit. Words the model does not know are left out.
+    Text is split into words as it was for the fit. Words the model does not know are left out; a document without a known
+    word gets the prevalence of the topics. --json without --output prints a line of JSON a document.
 
     Example: anchorwords transform kos-model docword.kos.txt.gz -o kos-topics.csv
     """

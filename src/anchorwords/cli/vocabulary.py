@@ -8,11 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
 
-_STOP_WORDS = "english"
-_MIN_DF = 5
-_MAX_DF = 0.5
-_N_WORDS = 50_000
-
 
 class Vocabulary(NamedTuple):
     """The rule, as Corpus.prune takes it; stop_words by name."""
@@ -34,16 +29,10 @@ class Vocabulary(NamedTuple):
         return f"{stop}, words in {self.min_df:,}{most} of {n_docs:,} documents, {cap}"
 
 
-def least_documents(n_docs: int) -> int:
-    """Documents that a word of text must be in: rows of rare words are noise, and noise makes anchors."""
-    return max(_MIN_DF, round(math.sqrt(n_docs) / 5.0))
-
-
 def vocabulary_rule(corpus: Corpus, choosing: dict[str, Any]) -> Vocabulary:
     """What the user said, and the defaults for the rest."""
     is_text = corpus.text_rule is not None
-    text = Vocabulary(_STOP_WORDS, least_documents(corpus.n_docs), _MAX_DF, _N_WORDS)
-    default = text if is_text else Vocabulary(None, 1, 1.0, None)
+    default = Vocabulary(**corpus.text_preset()) if is_text else Vocabulary(None, 1, 1.0, None)
     rule = default._replace(**{name: value for name, value in choosing.items() if value is not None})
     return rule._replace(stop_words=None) if rule.stop_words == "none" else rule
 

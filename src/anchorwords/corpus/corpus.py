@@ -14,7 +14,7 @@ from .._typing import IntArray, SparseLike
 from .._validation import check_counts, check_vocabulary
 from ..exceptions import InputError
 from .parts import row_slices
-from .prune import Curation, Dropped, curate
+from .prune import Curation, Dropped, curate, text_preset
 from .stopwords import stop_words as as_stop_words
 from .store import save_corpus
 
@@ -114,6 +114,14 @@ class Corpus:
 
     def __repr__(self) -> str:
         return f"Corpus({self.n_docs:,} documents, {self.n_words:,} words, {self.n_tokens:,} tokens)"
+
+    def text_preset(self) -> dict[str, Any]:
+        """Arguments of :meth:`prune` that have proved readable for text, and that ``anchorwords fit`` uses by default.
+
+        English stop words; words in at least a fifth of the square root of the number of documents, and five; in at most
+        half of them; the best 50,000: ``corpus.prune(**corpus.text_preset())``, with what you want otherwise.
+        """
+        return text_preset(self.n_docs)
 
     def prune(
         self,

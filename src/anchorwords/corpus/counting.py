@@ -19,6 +19,7 @@ import numpy.typing as npt
 from ..exceptions import InputError
 from ..linalg.parallel import n_threads
 from .documents import Batch
+from .files import sentence, short
 from .parts import Part
 from .stopwords import stop_words as as_stop_words
 from .words import WordCounter, common_numbers, numbers_among
@@ -209,7 +210,12 @@ class DocumentCounter:
     def _tokens(self, document: Any) -> Iterator[str]:
         if isinstance(document, str):
             assert self.rule.tokenizer is not None
-            document = self.rule.tokenizer(self._prepared_text(document))
+            try:
+                document = list(self.rule.tokenizer(self._prepared_text(document)))
+            except Exception as error:
+                raise InputError(
+                    f"the tokenizer failed on the document {short(document)}: {type(error).__name__}: {sentence(error)}"
+                ) from error
         stop_words = self.rule.stop_words
         tokens = [name for token in document if token is not None and (name := str(token)) not in stop_words]
         least, most = self.rule.ngrams

@@ -24,6 +24,9 @@ _CHARACTERS = 1 << 22
 # What pandas puts in place of a missing value, by the names of their types.
 _MISSING = ("NAType", "NaTType")
 
+# What may separate the columns of a table that seems to have but one.
+_SEPARATORS = (";", "\t", "|")
+
 Document: TypeAlias = "str | list[Any]"
 Documents: TypeAlias = Iterator[tuple[str | None, Document]]
 Column: TypeAlias = "str | int | None"
@@ -118,22 +121,22 @@ def files_of(folder: Path, pattern: str | None, watch: Watch | None = None) -> D
 
 
 def columns_of_tsv(
-    path: Path, text: Column, name: Column, header: bool | None, watch: Watch | None = None
+    path: Path, text: Column, name: Column, header: bool | None, separator: str, watch: Watch | None = None
 ) -> Documents:
     """Columns of a table whose fields are separated by tabs and never quoted."""
-    rows = ((number, line.split("\t")) for number, line in lines(path, watch))
+    rows = ((number, line.split(separator)) for number, line in lines(path, watch))
     return _columns_of_rows(path, rows, text, name, header)
 
 
 def columns_of_csv(
-    path: Path, text: Column, name: Column, header: bool | None, watch: Watch | None = None
+    path: Path, text: Column, name: Column, header: bool | None, separator: str, watch: Watch | None = None
 ) -> Documents:
     """Columns of a table whose fields are separated by commas and may be quoted, line ends included."""
     limit = csv.field_size_limit(1 << 30)  # the module's own is smaller than an honest document
     try:
         # Lines end in \n here: what else Unicode takes for the end of a line is a part of a document. A null character,
         # which text does not have, follows the last: a quote that is still open would swallow it.
-        reader = csv.reader(chain((line + "\n" for _, line in lines(path, watch)), ["\0"]))
+        reader = csv.reader(chain((line + "\n" for _, line in lines(path, watch)), ["\0"]), delimiter=separator)
 
         def rows() -> Iterator[tuple[int, list[str]]]:
             line = 1
@@ -159,6 +162,11 @@ def _columns_of_rows(
     _, first = next(rows, (0, []))
     if not first:
         raise CorpusFormatError(f"{path} holds no documents: its first line is empty.")
+    if len(first) == 1 and (other := next((mark for mark in _SEPARATORS if mark in first[0]), None)) is not None:
+        raise InputError(
+            f"{path} has one column, but its first line holds {other!r}: is that what separates columns? Say so (separator, "
+            "--separator), or read it as text (format='text', --format text)."
+        )
     if header is None:
         by_name = [column for column in (text, name) if isinstance(column, str) and not column.isdecimal()]
         header = bool(by_name) or (text is None and "text" in first)
@@ -169,10 +177,10 @@ def _columns_of_rows(
     for number, row in rows:
         if not row:  # a blank line
             continue
-        if len(row) < fewest:
+        if not fewest <= len(row) <= len(first):
             raise CorpusFormatError(
-                f"{path}, line {number}: expected at least {fewest} columns, but found {len(row)}: check the line, or name "
-                "the columns and the format."
+                f"{path}, line {number}: {len(row)} columns, but the first line has {len(first)}: check the line, its "
+                "quotes, and what separates the columns (separator, --separator)."
             )
         yield None if named is None else row[named], row[at]
 

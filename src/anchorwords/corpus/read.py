@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import warnings
@@ -34,6 +35,7 @@ logger = logging.getLogger("anchorwords.corpus")
 FORMATS = (
     "auto", "text", "folder", "csv", "tsv", "jsonl", "parquet", "baskets", "uci", "mtx", "npz", "npy", "corpus",
 )  # fmt: skip
+_WITH_COLUMNS = ("csv", "tsv", "jsonl", "parquet", "frame")
 TEXT_FORMATS = ("text", "folder", "csv", "tsv", "jsonl", "parquet")
 _ENDINGS = {
     ".txt": "text", ".text": "text", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
@@ -53,7 +55,7 @@ def read_corpus(
     id_column: str | int | None = None,
     header: bool | None = None,
     pattern: str | None = None,
-    separator: str = "\t",
+    separator: str | None = None,
     lowercase: bool = True,
     stop_words: str | os.PathLike[str] | Iterable[str] | None = None,
     ngrams: tuple[int, int] = (1, 1),
@@ -94,8 +96,8 @@ def read_corpus(
         Whether the first line of a CSV or TSV file names the columns; by default if a column is called by its name.
     pattern : str, optional
         Files of a folder to read, ``*.txt`` by default.
-    separator : str
-        Between the items of a basket.
+    separator : str, optional
+        Between the columns of a table (a comma in CSV, a tab in TSV) or the items of a basket (a tab).
     lowercase : bool
         Whether text is lower-cased.
     stop_words : str, path or iterable of str, optional
@@ -171,7 +173,7 @@ class _Options(NamedTuple):
     id_column: Column
     header: bool | None
     pattern: str | None
-    separator: str
+    separator: str | None
     rule: TextRule
     n_jobs: int | None
     progress: ReadProgress | None
@@ -185,7 +187,7 @@ def _options(
     id_column: Column = None,
     header: bool | None = None,
     pattern: str | None = None,
-    separator: str = "\t",
+    separator: str | None = None,
     n_jobs: int | None = None,
     progress: ReadProgress | None = None,
     **rule: Any,
@@ -202,8 +204,10 @@ def _options(
 def _kind(source: Any, options: _Options) -> str:
     if options.format not in FORMATS:
         raise InputError(f"format must be one of {', '.join(FORMATS)}, but is {options.format!r}.")
-    if not options.separator:
+    if options.separator is not None and not options.separator:
         raise InputError("separator must be at least one character, but is empty.")
+    if options.format == "csv" and options.separator is not None and len(options.separator) != 1:
+        raise InputError(f"separator must be one character in CSV, but is {options.separator!r}.")
     if not isinstance(source, (str, os.PathLike)):
         if found_in.is_frame(source):
             return "frame"
@@ -213,6 +217,8 @@ def _kind(source: Any, options: _Options) -> str:
                 f"{type(source).__name__}."
             )
         return "iterable"
+    if not os.fspath(source):  # which would be the current folder
+        raise CorpusFormatError("an empty path does not exist: name a file or a folder.")
     path = Path(source)
     try:
         if not path.exists():
@@ -245,6 +251,9 @@ def _require_plain(options: _Options, source: Any) -> None:
 def _kind_of_folder(folder: Path, pattern: str | None) -> str:
     if is_corpus_folder(folder):
         return "corpus"
+    for what in ("model", "sketch"):
+        if (folder / f"{what}.json").is_file():
+            raise CorpusFormatError(f"{folder} is a {what} folder, not documents: name the documents.")
     return "uci" if pattern is None and any(folder.glob("docword.*.txt*")) else "folder"
 
 
@@ -254,6 +263,8 @@ def _kind_of_file(path: Path) -> str:
     if kind is not None and kind != "text":
         return kind
     start = beginning(path)
+    if name.endswith(".json"):
+        return _kind_of_json(path, start)
     if _starts_like_uci(start):
         return "uci"
     if kind is not None and not name.startswith("docword."):
@@ -269,6 +280,19 @@ def _kind_of_file(path: Path) -> str:
     if name.startswith("docword."):
         return "uci"
     return "jsonl" if start.lstrip().startswith(b"{") else "text"
+
+
+def _kind_of_json(path: Path, start: bytes) -> str:
+    """JSON lines, if the first line is a value of its own."""
+    first = start.lstrip().split(b"\n")[0]
+    try:
+        json.loads(first)
+    except (ValueError, RecursionError):
+        if len(first) < len(start.lstrip()):  # not just a line longer than what was looked at
+            raise CorpusFormatError(
+                f"{path} is one JSON value over several lines: write JSON lines, one document a line."
+            ) from None
+    return "jsonl"
 
 
 def _starts_like_uci(start: bytes) -> bool:
@@ -342,6 +366,11 @@ class _Folder:
 
 def _poured(source: Any, kind: str, options: _Options, sink: Any) -> Any:
     """Read everything into the sink, and finish it."""
+    if kind not in _WITH_COLUMNS and (options.text_column is not None or options.id_column is not None):
+        raise InputError(
+            f"{_name(source)} is read as {kind}, which has no columns, but a column was named: force the format (format, "
+            "--format), or leave the column out."
+        )
     watch, report = _watchers(options.progress)
     if kind == "uci":
         path = Path(source)
@@ -403,11 +432,11 @@ def _documents(source: Any, kind: str, options: _Options, watch: Watch) -> Docum
     if kind == "folder":
         return found_in.files_of(path, options.pattern, watch)
     if kind == "baskets":
-        return found_in.baskets_of(path, options.separator, watch)
+        return found_in.baskets_of(path, options.separator or "\t", watch)
     if kind == "csv":
-        return found_in.columns_of_csv(path, text, name, options.header, watch)
+        return found_in.columns_of_csv(path, text, name, options.header, (options.separator or ",")[0], watch)
     if kind == "tsv":
-        return found_in.columns_of_tsv(path, text, name, options.header, watch)
+        return found_in.columns_of_tsv(path, text, name, options.header, options.separator or "\t", watch)
     if kind == "jsonl":
         return found_in.objects_of_json_lines(path, text, name, watch)
     if kind == "parquet":
@@ -442,7 +471,7 @@ def _checked_words(words: Sequence[str], n_words: int) -> Sequence[str]:
 
 
 def _name(source: Any) -> str:
-    return str(source) if isinstance(source, (str, os.PathLike)) else f"the {type(source).__name__}"
+    return str(source) if isinstance(source, (str, os.PathLike)) else "the source"
 
 
 def _loaded(corpus: StoredCorpus) -> Corpus:

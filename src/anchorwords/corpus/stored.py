@@ -34,8 +34,8 @@ def open_corpus(path: str | os.PathLike[str]) -> StoredCorpus:
 
 
 def is_corpus_folder(path: Path) -> bool:
-    """Whether a folder says that it is a corpus."""
-    return FORMAT.is_here(path)
+    """Whether a folder is a corpus, sound or not."""
+    return (path / FORMAT.manifest).is_file()
 
 
 class _Selection:
