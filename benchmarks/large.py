@@ -62,7 +62,8 @@ def run(*command: str) -> dict:
     seconds = time.perf_counter() - begin
     if process.returncode != 0:
         sys.exit(f"anchorwords {' '.join(command)} failed: {process.stderr}")
-    return {**json.loads(process.stdout), "seconds": seconds, "peak_mb": float(process.stderr.split()[-1])}
+    summary = {name: value for name, value in json.loads(process.stdout).items() if name not in ("corpus", "model")}
+    return {**summary, "seconds": seconds, "peak_mb": float(process.stderr.split()[-1])}
 
 
 def measure(corpus, n_docs: int, K: int, folder: Path) -> dict:
