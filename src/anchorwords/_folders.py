@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,20 @@ class FolderFormat:
             raise
         except (OSError, ValueError, EOFError, MemoryError) as error:
             raise self.error(f"{file} cannot be read ({error}): {self.again}.") from error
+
+
+def packed_strings(strings: Iterable[str]) -> tuple[Any, Any]:
+    """Strings one after the other, as UTF-8, and where each ends."""
+    raw = [string.encode("utf-8", "surrogatepass") for string in strings]
+    return np.frombuffer(b"".join(raw), dtype=np.uint8), np.cumsum([len(one) for one in raw], dtype=np.int64)
+
+
+def unpacked_strings(text: Any, ends: Any) -> list[str]:
+    """What :func:`packed_strings` packed; ValueError where the two do not fit, or it is not UTF-8."""
+    raw, bounds = text.tobytes(), [0, *ends.tolist()]
+    if any(b < a for a, b in pairwise(bounds)) or bounds[-1] != len(raw):
+        raise ValueError("strings do not fit their ends")
+    return [raw[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
 
 
 def checksum(file: Path) -> str:

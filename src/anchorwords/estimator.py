@@ -316,26 +316,35 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             raise InputError("no document holds a word the model knows: check that the vocabularies match.")
         return float(result.log_likelihood.sum()) / tokens
 
+    def transform_blocks(self, X: Any) -> Iterator[FloatArray]:
+        """As :meth:`transform`, block after block: for what is larger than memory, or to tell of progress."""
+        check_is_fitted(self)
+        return (part.weights for part in self._compositions(X))
+
     def _compose(self, X: Any) -> Compositions:
+        return Compositions(*(np.concatenate(arrays) for arrays in zip(*self._compositions(X), strict=True)))
+
+    def _compositions(self, X: Any) -> Iterator[Compositions]:
         model = self.model_
         n_jobs = check_n_jobs(self.n_jobs)
-        unknown = 0.0
-        parts = []
+        unknown = widest = 0.0
+        n_wide = 0
         with limited_threads(n_jobs):
             for counts in self._blocks_to_compose(X):
-                parts.append(fold_in(counts, model.B, model.prevalence, n_jobs=n_jobs))
-                unknown += float(counts.sum()) - float(parts[-1].n_known.sum())
-        result = Compositions(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-        if result.gap.max(initial=0.0) > _WIDE_GAP:
+                part = fold_in(counts, model.B, model.prevalence, n_jobs=n_jobs)
+                unknown += float(counts.sum()) - float(part.n_known.sum())
+                widest = max(widest, float(part.gap.max(initial=0.0)))
+                n_wide += int((part.gap > _WIDE_GAP).sum())
+                yield part
+        if n_wide:
             warnings.warn(
-                f"{int((result.gap > _WIDE_GAP).sum())} documents were not solved to optimality: their log-likelihood a "
-                f"token may be up to {result.gap.max():.1g} below the best.",
+                f"{n_wide} documents were not solved to optimality: their log-likelihood a token may be up to {widest:.1g} "
+                "below the best.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         if unknown > 0:
             logger.info("transform: %g tokens are of words the model has never seen", unknown)
-        return result
 
     def _data(self, X: Any) -> SparseLike | BlockSource:
         """What to fit: counts in memory, or a source that is read block by block."""

@@ -91,12 +91,10 @@ def _as_fitted(fitted: AnchorTopicModel, source: str, reading: dict[str, Any]) -
 
 def _weights(fitted: AnchorTopicModel, corpus: Corpus, progress: ReadProgress | None) -> Iterator[Any]:
     """Topics of documents, block by block."""
-    from ..corpus.corpus import Corpus as InMemory
-
     done = 0
-    for block in corpus.blocks():
-        yield fitted.transform(InMemory(block, corpus.vocabulary))
-        done += block.shape[0]
+    for weights in fitted.transform_blocks(corpus):
+        yield weights
+        done += len(weights)
         if progress is not None:
             progress(done, done / corpus.n_docs)
 

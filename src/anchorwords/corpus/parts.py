@@ -43,15 +43,26 @@ def ordered_rows(part: Part, numbers: npt.NDArray[np.int32] | None, n_words: int
     # Copies in any case: rows are put in order in place, and a part may be a view of a file or of the caller's matrix.
     indices = part.indices.copy() if numbers is None else numbers[part.indices]
     indptr = np.concatenate([[0], np.cumsum(part.lengths, dtype=np.int64)])
-    counts = np.array(part.counts, dtype=np.float64)
+    rows = _without_negative(np.array(part.counts, dtype=np.float64), indices, indptr, n_words)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows
+
+
+def columns_kept(block: SparseLike, place: npt.NDArray[np.int32], n_words: int) -> SparseLike:
+    """A block with its columns renamed; those renamed to -1 are left out. The order of the others must not change."""
+    return _without_negative(block.data, place[block.indices], block.indptr, n_words)
+
+
+def _without_negative(
+    counts: npt.NDArray[Any], indices: npt.NDArray[np.int32], indptr: npt.NDArray[Any], n_words: int
+) -> SparseLike:
+    """CSR matrix of entries whose column is not negative."""
     if indices.size and indices.min() < 0:
         kept = indices >= 0
         before = np.concatenate([[0], np.cumsum(kept)])
         indptr, indices, counts = before[indptr], indices[kept], counts[kept]
-    rows = sp.csr_array((counts, indices, indptr), shape=(part.lengths.size, n_words))
-    rows.sum_duplicates()
-    rows.eliminate_zeros()
-    return rows
+    return sp.csr_array((counts, indices, indptr), shape=(indptr.size - 1, n_words))
 
 
 def row_slices(counts: SparseLike, n_entries: int = PART_ENTRIES) -> list[slice]:

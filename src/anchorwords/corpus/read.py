@@ -120,13 +120,11 @@ def read_corpus(
     Corpus
         Words of text in the order of their characters; documents in the order of the source, empty ones included.
     """
-    options = _Options(
-        format, vocabulary, text_column, id_column, header, pattern, separator,
-        checked_rule(
-            lowercase=lowercase, stop_words=stop_words, ngrams=ngrams, min_length=min_length, max_length=max_length,
-            numbers=numbers, tokenizer=tokenizer,
-        ),
-        check_n_jobs(n_jobs), progress,
+    options = _options(
+        format=format, vocabulary=vocabulary, text_column=text_column, id_column=id_column, header=header,
+        pattern=pattern, separator=separator, lowercase=lowercase, stop_words=stop_words, ngrams=ngrams,
+        min_length=min_length, max_length=max_length, numbers=numbers, tokenizer=tokenizer, n_jobs=n_jobs,
+        progress=progress,
     )  # fmt: skip
     kind = _kind(path, options)
     if kind == "corpus":

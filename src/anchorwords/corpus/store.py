@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from .._folders import FolderFormat, crc_text, written_whole
+from .._folders import FolderFormat, crc_text, packed_strings, unpacked_strings, written_whole
 from .._typing import SparseLike
 from ..exceptions import CorpusFormatError
 from .files import sentence
@@ -139,17 +139,16 @@ class CorpusFolder:
         return tf
 
     def _strings(self, name: str, number: int) -> list[str]:
-        raw, ends = self._whole(name).tobytes(), self._whole(f"{name}.ends")
-        if ends.size != number or (number and (ends[0] < 0 or _falls(ends) or ends[-1] != len(raw))):
-            raise self._damaged(f"{name}.ends.bin does not fit {name}.bin")
+        text, ends = self._whole(name), self._whole(f"{name}.ends")
         try:
-            text = [
-                raw[a:b].decode("utf-8", "surrogatepass")
-                for a, b in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)
-            ]
+            strings = unpacked_strings(text, ends)
         except UnicodeDecodeError:
             raise self._damaged(f"{name}.bin is not UTF-8") from None
-        return text
+        except ValueError:
+            strings = []
+        if len(strings) != number:
+            raise self._damaged(f"{name}.ends.bin does not fit {name}.bin")
+        return strings
 
     def _check_sizes(self) -> None:
         if min(self.n_docs, self.n_words, self.n_entries) < 0 or not 0 <= self.n_tokens < np.inf:
@@ -385,12 +384,11 @@ class _Strings:
         self.number = 0
 
     def add(self, strings: Sequence[str]) -> None:
-        raw = [string.encode("utf-8", "surrogatepass") for string in strings]
-        ends = self._size + np.cumsum([len(one) for one in raw], dtype=np.int64)
-        self._text.write(np.frombuffer(b"".join(raw), dtype=np.uint8))
-        self._ends.write(ends.astype("<i8"))
-        self._size = int(ends[-1]) if len(raw) else self._size
-        self.number += len(raw)
+        text, ends = packed_strings(strings)
+        self._text.write(text)
+        self._ends.write((self._size + ends).astype("<i8"))
+        self._size += text.size
+        self.number += ends.size
 
     def read(self) -> Iterator[str]:
         """The strings written so far."""

@@ -17,6 +17,7 @@ from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_vocabulary
 from ..exceptions import CorpusFormatError, TooLargeError
 from .corpus import Corpus, curation
+from .parts import columns_kept
 from .prune import Dropped, eligible_words, long_documents, require_something_left
 from .store import FORMAT, CorpusFolder
 
@@ -152,9 +153,7 @@ class StoredCorpus(Corpus):
     def _place(self) -> npt.NDArray[np.int32]:
         """Column of each word of the folder, -1 where it was left out."""
         assert self._selection is not None
-        place = np.full(self._folder.n_words, -1, dtype=np.int32)
-        place[self._selection.words] = np.arange(self._selection.words.size, dtype=np.int32)
-        return place
+        return _places(self._selection.words, self._folder.n_words)
 
     def _block(self, number: int) -> SparseLike:
         block = self._folder.block(number)
@@ -187,8 +186,7 @@ class StoredCorpus(Corpus):
             self.vocabulary if rule.stop_words else (),
             rule,
         )
-        place = np.full(self.n_words, -1, dtype=np.int32)
-        place[words] = np.arange(words.size, dtype=np.int32)
+        place = _places(words, self.n_words)
         docs: list[npt.NDArray[np.int32]] = []
         df, tf = np.zeros(words.size, dtype=np.int64), np.zeros(words.size)
         for number in range(self._folder.n_blocks):
@@ -206,11 +204,8 @@ class StoredCorpus(Corpus):
         return StoredCorpus(self._folder, _Selection(chosen, docs, df[alive], tf[alive]), dropped)
 
 
-def columns_kept(block: SparseLike, place: npt.NDArray[np.int32], n_words: int) -> SparseLike:
-    """A block with its columns renamed; those renamed to -1 are left out. The order of the others must not change."""
-    indices = place[block.indices]
-    kept = indices >= 0
-    if kept.all():
-        return sp.csr_array((block.data, indices, block.indptr), shape=(block.shape[0], n_words))
-    before = np.concatenate([[0], np.cumsum(kept)])
-    return sp.csr_array((block.data[kept], indices[kept], before[block.indptr]), shape=(block.shape[0], n_words))
+def _places(words: IntArray, n_words: int) -> npt.NDArray[np.int32]:
+    """New column of each of so many words: in their order those kept, -1 the others."""
+    place = np.full(n_words, -1, dtype=np.int32)
+    place[words] = np.arange(words.size, dtype=np.int32)
+    return place

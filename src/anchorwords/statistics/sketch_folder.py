@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._folders import FolderFormat, written_whole
+from .._folders import FolderFormat, packed_strings, unpacked_strings, written_whole
 from ..exceptions import SketchFormatError
 from .sketch import CooccurrenceSketch
 from .sums import BY_WORD
@@ -32,10 +31,10 @@ def require_writable_sketch(path: str | os.PathLike[str]) -> None:
 def save_sketch(path: str | os.PathLike[str], sketch: CooccurrenceSketch) -> None:
     """Write a sketch."""
     require_writable_sketch(path)
-    names = [name.encode("utf-8", "surrogatepass") for name in sketch._places]
+    words, ends = packed_strings(sketch._places)
     arrays = {
-        "words": np.frombuffer(b"".join(names), dtype=np.uint8),
-        "words.ends": np.cumsum([len(name) for name in names], dtype=np.int64),
+        "words": words,
+        "words.ends": ends,
         **{name: getattr(sketch._sums, name) for name in BY_WORD},
         **sketch._part.arrays(sketch.n_jobs),
     }
@@ -71,10 +70,7 @@ def load_sketch(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> C
 
 def _restore(sketch: CooccurrenceSketch, manifest: dict[str, Any], arrays: dict[str, Any]) -> None:
     """Fill a sketch; ValueError where the arrays are not those of one."""
-    raw, ends = arrays["words"].tobytes(), [0, *arrays["words.ends"].tolist()]
-    if any(b < a for a, b in pairwise(ends)) or ends[-1] != len(raw):
-        raise ValueError("its words do not fit their ends")
-    names = [raw[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(ends)]
+    names = unpacked_strings(arrays["words"], arrays["words.ends"])
     named = manifest["named"]
     if len(set(names)) != len(names) or (named is False and not all(name.isdecimal() for name in names)):
         raise ValueError("a word is there twice, or a nameless column is no number")
