@@ -25,7 +25,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import anchorwords as aw
-from anchorwords.corpus.read import FORMATS
+from anchorwords.corpus.formats import FORMATS
 from anchorwords.exceptions import AnchorwordsError
 
 from .test_store import reseal, same_corpus

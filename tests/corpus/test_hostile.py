@@ -22,7 +22,7 @@ import zstandard
 
 import anchorwords as aw
 from anchorwords.corpus import files
-from anchorwords.corpus.read import FORMATS
+from anchorwords.corpus.formats import FORMATS
 from anchorwords.exceptions import InputError
 
 FILE_FORMATS = [kind for kind in FORMATS if kind not in ("folder", "corpus")]

@@ -41,7 +41,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no r
 
 
 class Format(StrEnum):
-    """Formats by name, as in anchorwords.corpus.read."""
+    """Formats by name, as in anchorwords.corpus.formats."""
 
     auto = "auto"
     text = "text"

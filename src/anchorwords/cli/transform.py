@@ -78,7 +78,7 @@ def transform(
 def _as_fitted(fitted: AnchorTopicModel, source: str, reading: dict[str, Any]) -> dict[str, Any]:
     """For text the rule by which that of the fit was split, and its words; other sources have words of their own."""
     from ..corpus.counting import TextRule
-    from ..corpus.read import TEXT_FORMATS, format_of
+    from ..corpus.formats import TEXT_FORMATS, format_of
 
     record = getattr(fitted, "text_rule_", None)
     is_text = source == "-" or format_of(source, reading["format"], reading["pattern"]) in TEXT_FORMATS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import warnings
@@ -23,24 +22,17 @@ from . import documents as found_in
 from .corpus import Corpus
 from .counting import DocumentCounter, TextRule, checked_rule
 from .documents import Column, Documents
-from .files import Watch, bare_name, beginning, require_file, short
+from .files import Watch
+from .formats import format_of
 from .matrices import read_matrix
 from .parts import Part, hashes_of, ordered_rows, part_of, require_distinct, row_slices
 from .store import FILES, FORMAT, CorpusWriter
-from .stored import StoredCorpus, is_corpus_folder, open_corpus
+from .stored import StoredCorpus, open_corpus
 from .uci import UciFile, Unordered, read_words
 
 logger = logging.getLogger("anchorwords.corpus")
 
-FORMATS = (
-    "auto", "text", "folder", "csv", "tsv", "jsonl", "parquet", "baskets", "uci", "mtx", "npz", "npy", "corpus",
-)  # fmt: skip
 _WITH_COLUMNS = ("csv", "tsv", "jsonl", "parquet", "frame")
-TEXT_FORMATS = ("text", "folder", "csv", "tsv", "jsonl", "parquet")
-_ENDINGS = {
-    ".txt": "text", ".text": "text", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
-    ".parquet": "parquet", ".pq": "parquet", ".mtx": "mtx", ".npz": "npz", ".npy": "npy",
-}  # fmt: skip
 
 # Called with the number of documents read and the share of the source, None where that is unknown.
 ReadProgress: TypeAlias = Callable[[int, float | None], None]
@@ -126,7 +118,7 @@ def read_corpus(
         min_length=min_length, max_length=max_length, numbers=numbers, tokenizer=tokenizer, n_jobs=n_jobs,
         progress=progress,
     )  # fmt: skip
-    kind = _kind(path, options)
+    kind = format_of(path, options.format, options.pattern)
     if kind == "corpus":
         _require_plain(options, path)
         return _loaded(open_corpus(path))
@@ -151,7 +143,7 @@ def import_corpus(source: Any, folder: str | os.PathLike[str], **reading: Any) -
         The folder, opened.
     """
     options = _options(**reading)
-    kind = _kind(source, options)
+    kind = format_of(source, options.format, options.pattern)
     FORMAT.require_writable(folder, FILES)
     if kind == "corpus":
         _require_plain(options, source)
@@ -190,50 +182,14 @@ def _options(
     progress: ReadProgress | None = None,
     **rule: Any,
 ) -> _Options:
+    if separator is not None and not separator:
+        raise InputError("separator must be at least one character, but is empty.")
+    if format == "csv" and separator is not None and len(separator) != 1:
+        raise InputError(f"separator must be one character in CSV, but is {separator!r}.")
     return _Options(
         format, vocabulary, text_column, id_column, header, pattern, separator, checked_rule(**rule),
         check_n_jobs(n_jobs), progress,
     )  # fmt: skip
-
-
-# ---- What kind of source it is.
-
-
-def _kind(source: Any, options: _Options) -> str:
-    if options.format not in FORMATS:
-        raise InputError(f"format must be one of {', '.join(FORMATS)}, but is {options.format!r}.")
-    if options.separator is not None and not options.separator:
-        raise InputError("separator must be at least one character, but is empty.")
-    if options.format == "csv" and options.separator is not None and len(options.separator) != 1:
-        raise InputError(f"separator must be one character in CSV, but is {options.separator!r}.")
-    if not isinstance(source, (str, os.PathLike)):
-        if found_in.is_frame(source):
-            return "frame"
-        if isinstance(source, (bytes, dict)) or not isinstance(source, Iterable):
-            raise InputError(
-                f"a corpus is read from a path, a frame or an iterable of texts or token lists, but not from "
-                f"{type(source).__name__}."
-            )
-        return "iterable"
-    if not os.fspath(source):  # which would be the current folder
-        raise CorpusFormatError("an empty path does not exist: name a file or a folder.")
-    path = Path(source)
-    try:
-        if not path.exists():
-            raise CorpusFormatError(f"{path} does not exist: check the path.")
-    except OSError as error:  # a name that is too long, a folder that may not be entered
-        raise CorpusFormatError(f"{short(str(path))} cannot be read ({error.strerror or error}).") from None
-    require_file(path)
-    if options.format == "auto":
-        return _kind_of_folder(path, options.pattern) if path.is_dir() else _kind_of_file(path)
-    if path.is_dir() and options.format not in ("folder", "uci", "corpus"):
-        raise CorpusFormatError(f"{path} is a folder, but format {options.format!r} is that of a file: name the file.")
-    return options.format
-
-
-def format_of(path: str | os.PathLike[str], format: str = "auto", pattern: str | None = None) -> str:  # noqa: A002
-    """The format in which :func:`read_corpus` would read a file or a folder."""
-    return _kind(path, _options(format=format, pattern=pattern))
 
 
 def _require_plain(options: _Options, source: Any) -> None:
@@ -244,59 +200,6 @@ def _require_plain(options: _Options, source: Any) -> None:
             f"{source} is a corpus, whose words are counted already: options of reading belong to its import; prune it, or "
             "import the documents again."
         )
-
-
-def _kind_of_folder(folder: Path, pattern: str | None) -> str:
-    if is_corpus_folder(folder):
-        return "corpus"
-    for what in ("model", "sketch"):
-        if (folder / f"{what}.json").is_file():
-            raise CorpusFormatError(f"{folder} is a {what} folder, not documents: name the documents.")
-    return "uci" if pattern is None and any(folder.glob("docword.*.txt*")) else "folder"
-
-
-def _kind_of_file(path: Path) -> str:
-    name = bare_name(path)
-    kind = next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), None)
-    if kind is not None and kind != "text":
-        return kind
-    start = beginning(path)
-    if name.endswith(".json"):
-        return _kind_of_json(path, start)
-    if _starts_like_uci(start):
-        return "uci"
-    if kind is not None and not name.startswith("docword."):
-        return kind
-    for mark, other in (
-        (b"PAR1", "parquet"),
-        (b"PK\x03\x04", "npz"),
-        (b"\x93NUMPY", "npy"),
-        (b"%%MatrixMarket", "mtx"),
-    ):
-        if start.startswith(mark):
-            return other
-    if name.startswith("docword."):
-        return "uci"
-    return "jsonl" if start.lstrip().startswith(b"{") else "text"
-
-
-def _kind_of_json(path: Path, start: bytes) -> str:
-    """JSON lines, if the first line is a value of its own."""
-    first = start.lstrip().split(b"\n")[0]
-    try:
-        json.loads(first)
-    except (ValueError, RecursionError):
-        if len(first) < len(start.lstrip()):  # not just a line longer than what was looked at
-            raise CorpusFormatError(
-                f"{path} is one JSON value over several lines: write JSON lines, one document a line."
-            ) from None
-    return "jsonl"
-
-
-def _starts_like_uci(start: bytes) -> bool:
-    """Three lines of a number each, then three numbers a line."""
-    numbers = [[field.isdigit() for field in line.split()] for line in start.split(b"\n")[:4]]
-    return numbers[:3] == [[True]] * 3 and (len(numbers) < 4 or numbers[3] in ([], [True] * 3))
 
 
 def _only_docword(folder: Path) -> Path:
