@@ -42,6 +42,7 @@ bench: $(VENV)/.developer
 	$(BIN)/python benchmarks/reading.py --quick
 	$(BIN)/python benchmarks/large.py --quick
 	$(BIN)/python benchmarks/one_pass.py --quick
+	$(BIN)/python benchmarks/evaluate.py --quick
 
 docs: $(VENV)/.developer
 	$(BIN)/python docs/check.py

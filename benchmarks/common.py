@@ -155,6 +155,37 @@ def peak_mb(process: int | str = "self") -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
 
 
+# ---- Commands in processes of their own.
+
+# A program that tells its peak memory at the end: what the system tells of a child includes what its parent held.
+_PROGRAM = """
+import atexit, sys
+sys.path.insert(0, {here!r})
+from common import peak_mb
+atexit.register(lambda: print(peak_mb(), file=sys.stderr))
+{body}
+"""
+
+
+def program(body: str, *arguments: str) -> dict:
+    """Seconds and peak memory of a Python program, and the JSON it prints, without paths."""
+    text = _PROGRAM.format(here=str(Path(__file__).resolve().parent), body=body)
+    begin = time.perf_counter()
+    process = subprocess.run([sys.executable, "-c", text, *arguments], capture_output=True, text=True)
+    seconds = time.perf_counter() - begin
+    if process.returncode != 0:
+        sys.exit(f"{' '.join(arguments)} failed: {process.stderr}")
+    summary = {name: value for name, value in json.loads(process.stdout).items() if name not in ("corpus", "model")}
+    return {"seconds": seconds, **summary, "peak_mb": float(process.stderr.split()[-1])}
+
+
+def command_line(*arguments: str) -> dict:
+    """The same of a command of anchorwords, whose seconds are those of the whole process."""
+    begin = time.perf_counter()
+    result = program("from anchorwords.cli import main\nmain()", *arguments)
+    return result | {"seconds": time.perf_counter() - begin}
+
+
 # ---- A fit to warm up with.
 
 

@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from common import arguments, circumstances, commit, described, real_corpus, table, write_tables
+from common import arguments, circumstances, command_line, commit, described, real_corpus, table, write_tables
 
 _BATCH = 5_000
 
@@ -43,36 +41,13 @@ def write_text(corpus, n_docs: int, path: Path) -> None:
                 stream.write(" ".join(np.repeat(words[rows.indices[entry]], rows.data[entry])) + "\n")
 
 
-# The command line, which tells its peak memory at the end: what the system tells of a child includes what its parent held.
-PROGRAM = """
-import atexit, sys
-sys.path.insert(0, {here!r})
-from common import peak_mb
-from anchorwords.cli import main
-atexit.register(lambda: print(peak_mb(), file=sys.stderr))
-main()
-"""
-
-
-def run(*command: str) -> dict:
-    """Seconds, peak memory and the summary of a command, in a process of its own."""
-    program = PROGRAM.format(here=str(Path(__file__).resolve().parent))
-    begin = time.perf_counter()
-    process = subprocess.run([sys.executable, "-c", program, *command], capture_output=True, text=True)
-    seconds = time.perf_counter() - begin
-    if process.returncode != 0:
-        sys.exit(f"anchorwords {' '.join(command)} failed: {process.stderr}")
-    summary = {name: value for name, value in json.loads(process.stdout).items() if name not in ("corpus", "model")}
-    return {**summary, "seconds": seconds, "peak_mb": float(process.stderr.split()[-1])}
-
-
 def measure(corpus, n_docs: int, K: int, folder: Path) -> dict:
     text = folder / "documents.txt"
     write_text(corpus, n_docs, text)
     size = text.stat().st_size
-    imported = run("import", str(text), "-o", str(folder / "corpus"), "--json", "--quiet", "--numbers")
+    imported = command_line("import", str(text), "-o", str(folder / "corpus"), "--json", "--quiet", "--numbers")
     text.unlink()
-    fitted = run(
+    fitted = command_line(
         "fit", str(folder / "corpus"), "-k", str(K), "-o", str(folder / "model"), "--json", "--quiet",
         "--min-df", "2", "--max-df", "1.0", "--stop-words", "none", "--n-words", "10000000",
     )  # fmt: skip

@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from anchorwords import AnchorTopicModel, topic_table
-from anchorwords.cli.console import topics_as_table
+from anchorwords.cli.tables import topics_as_table
 from anchorwords.datasets import load_docstrings
 
 corpus = load_docstrings().prune(min_df=15)

@@ -25,6 +25,7 @@ def check_operator(operator, C) -> None:
     np.testing.assert_allclose(operator.row_norms(), np.linalg.norm(C, axis=1), atol=ROUNDING)
     assert operator.frobenius_norm() == pytest.approx(np.linalg.norm(C), rel=ROUNDING)
     words = rng.permutation(N)[: min(N, 4)]
+    np.testing.assert_array_equal(operator.row_norms(words), operator.row_norms()[words])
     np.testing.assert_allclose(operator.submatrix(words), C[np.ix_(words, words)], atol=ROUNDING * scale)
     np.testing.assert_allclose(operator.rows(words).toarray(), C[words], atol=ROUNDING * scale)
 

@@ -13,10 +13,10 @@ ROOT = Path(anchorwords.__file__).parent
 # Room -> place in the line. The record `model` stands before `anchors`, which fill it.
 ORDER = {
     "_version": 0, "_typing": 0, "exceptions": 0, "_namespace": 0.25, "_memory": 0.5, "_validation": 0.5,
-    "_folders": 0.5,
+    "_folders": 0.5, "_markdown": 0,
     "linalg": 1, "corpus": 2, "datasets": 3, "statistics": 3, "rectify": 4,
-    "model": 4.5, "anchors": 5, "infer": 5, "persist": 6, "metrics": 7, "interpret": 7,
-    "pipeline": 8, "estimator": 8.5, "cli": 10, "__main__": 11,
+    "model": 4.5, "anchors": 5, "infer": 5, "persist": 6, "interpret": 7, "metrics": 7.5,
+    "pipeline": 8, "estimator": 8.5, "plot": 9, "reproduce": 9.5, "cli": 10, "__main__": 11,
 }  # fmt: skip
 OPTIONAL = {"torch", "dask", "matplotlib", "pandas", "polars", "pyarrow", "zstandard"}
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

@@ -89,6 +89,9 @@ def test_statistics(both):
         lambda: aw.cooccurrence(X, n_jobs=1),
         lambda: aw.CooccurrenceOperator(X, n_jobs=1) @ V,
         lambda: aw.CooccurrenceOperator(X, n_jobs=1).row_norms(),
+        lambda: aw.CooccurrenceOperator(X, n_jobs=1).row_norms([14, 0, 3, 0]),
+        lambda: aw.CooccurrenceOperator(np.vstack([X, np.eye(2, 15) + 1]) * (X[:1] > 0), n_jobs=1).row_norms(),
+        lambda: aw.CooccurrenceOperator(np.kron(np.eye(5), X[:4, :3]), n_jobs=1).row_norms(),  # rare words
         lambda: streamed.StreamedOperator(MatrixBlocks([sp.csr_array(X[:7]), sp.csr_array(X[7:])]), n_jobs=1) @ V,
     ):
         a, b = both(function)

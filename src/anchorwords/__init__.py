@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from .corpus.read import import_corpus, read_corpus
     from .corpus.stored import open_corpus
     from .estimator import AnchorTopicModel, load_model
+    from .interpret.anchors import anchor_table
+    from .interpret.documents import top_documents
     from .interpret.words import characteristic_words, prominent_words, topic_table
+    from .metrics.evaluate import evaluate
     from .model import TopicModel
     from .rectify.alternating import rectify_ap
     from .rectify.enn import rectify_enn
@@ -37,9 +40,11 @@ _HOME = {
     "PALM": "rectify.options",
     "Rectified": "rectify.result",
     "TopicModel": "model",
+    "anchor_table": "interpret.anchors",
     "anchor_words": "anchors.dense",
     "characteristic_words": "interpret.words",
     "cooccurrence": "statistics.moments",
+    "evaluate": "metrics.evaluate",
     "import_corpus": "corpus.read",
     "load_model": "estimator",
     "load_sketch": "statistics.sketch_folder",
@@ -50,9 +55,10 @@ _HOME = {
     "rectify_ap": "rectify.alternating",
     "rectify_enn": "rectify.enn",
     "rectify_palm": "rectify.palm",
+    "top_documents": "interpret.documents",
     "topic_table": "interpret.words",
 }
-_ROOMS = ("datasets", "exceptions", "metrics")
+_ROOMS = ("datasets", "exceptions", "metrics", "plot")
 
 __all__ = [
     "AP",
@@ -65,9 +71,11 @@ __all__ = [
     "Rectified",
     "TopicModel",
     "__version__",
+    "anchor_table",
     "anchor_words",
     "characteristic_words",
     "cooccurrence",
+    "evaluate",
     "import_corpus",
     "load_model",
     "load_sketch",
@@ -78,6 +86,7 @@ __all__ = [
     "rectify_ap",
     "rectify_enn",
     "rectify_palm",
+    "top_documents",
     "topic_table",
 ]
 

@@ -143,6 +143,14 @@ def check_positive_integer(value: Any, name: str) -> int:
     return int(value)
 
 
+def check_seed(random_state: Any) -> int:
+    """A seed as a whole number from 0 to 2^32 - 1, or InputError."""
+    whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if not whole or not 0 <= random_state < 2**32:
+        raise InputError(f"random_state must be a whole number from 0 to {2**32 - 1}, but is {random_state!r}.")
+    return int(random_state)
+
+
 def check_n_jobs(n_jobs: Any) -> int | None:
     """Return n_jobs as an int or None, or raise InputError."""
     if n_jobs is None:

@@ -17,10 +17,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._typing import FloatArray, IntArray, SparseLike
 from ._validation import check_counts, check_n_jobs
-from .corpus.blocks import BlockSource, MatrixBlocks, is_blocks
+from .corpus.blocks import BlockSource, InVocabulary, MatrixBlocks, is_blocks
 from .corpus.corpus import Corpus
-from .corpus.parts import ordered_rows, part_of
-from .corpus.stored import StoredCorpus
+from .corpus.stored import held_counts
 from .exceptions import AnchorwordsError, ConvergenceWarning, InputError, ModelFormatError
 from .infer.fold_in import Compositions, fold_in
 from .linalg.parallel import limited_threads
@@ -34,8 +33,6 @@ logger = logging.getLogger("anchorwords.estimator")
 
 # What a token's log-likelihood may lack before transform says so.
 _WIDE_GAP = 1e-6
-# A corpus on disk of at most so many counts is loaded, for the faster operator: some 300 MB.
-_HELD = 1 << 23
 # What a fit leaves behind, and partial_fit leaves to be learned when it is asked for.
 _SOLVED = frozenset(
     {
@@ -359,9 +356,7 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.n_features_in_ = source.n_words
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        if isinstance(source, Corpus) and not (isinstance(X, StoredCorpus) and X.n_entries > _HELD):
-            return source.counts
-        return source
+        return held_counts(source) if isinstance(source, Corpus) else source
 
     def _blocks_to_compose(self, X: Any) -> Iterable[SparseLike]:
         if isinstance(X, Corpus):
@@ -462,24 +457,9 @@ def _anchor_columns(anchors: Any, vocabulary: Any) -> IntArray | None:
 
 def _matched(corpus: Corpus, model: TopicModel) -> Iterator[SparseLike]:
     """Blocks of a corpus in the model's columns, matched by word where both have words."""
-    if model.vocabulary is None:
-        if corpus.n_words != model.n_words:
-            raise InputError(
-                f"the model has {model.n_words} words without names, but the corpus has {corpus.n_words}: "
-                "give counts over the same columns."
-            )
-        yield from corpus.blocks()
-        return
-    if corpus.vocabulary == model.vocabulary:
-        yield from corpus.blocks()
-        return
-    positions = {word: i for i, word in enumerate(model.vocabulary)}
-    target = np.array([positions.get(word, -1) for word in corpus.vocabulary], dtype=np.int32)
-    unknown = 0.0
-    for block in corpus.blocks():
-        matched = ordered_rows(part_of(block), target, model.n_words)
-        unknown += float(block.sum()) - float(matched.sum())
-        yield matched
+    source = InVocabulary(corpus, model.vocabulary, model.n_words)
+    yield from source.blocks()
+    unknown = source.n_unknown_tokens
     if unknown:
         logger.info("transform: %g tokens are of words outside the model's vocabulary", unknown)
 

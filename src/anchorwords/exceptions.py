@@ -25,6 +25,10 @@ class SketchFormatError(InputError):
     """A sketch folder is missing, damaged or not ours."""
 
 
+class UndefinedMetricError(InputError):
+    """A metric has no value for this model and these documents."""
+
+
 class TooLargeError(AnchorwordsError, MemoryError):
     """A dense matrix of this size would not fit in memory."""
 

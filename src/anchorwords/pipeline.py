@@ -134,9 +134,7 @@ def fit_topics(
         begin = perf_counter()
         report("topics", 0.0)
         model = anchor_words(C, K, anchors=fixed, n_jobs=n_jobs)
-    rows = operator.rows(model.anchors)
-    sums = np.asarray(rows.sum(axis=1)).ravel()
-    model = replace(model, anchor_rows=sp.csr_array(sp.diags_array(1.0 / sums) @ rows))
+    model = with_original_rows(model, operator)
     report("topics", 1.0)
     logger.info("topics: %d anchors, raw sum of A %.4f, %.2f s", K, model.A_raw_sum, perf_counter() - begin)
     return Fit(embed_words(model, used), rectified, eigenpairs, operator.n_docs, operator.n_skipped)
@@ -181,6 +179,13 @@ def fit_sketch(
     model = replace(model, anchor_rows=sp.csr_array(rows / rows.sum(axis=1, keepdims=True)))
     report("topics", 1.0)
     return Fit(model, rectified, None, sketch.n_docs, sketch.n_skipped)
+
+
+def with_original_rows(model: TopicModel, operator: CooccurrenceOperator | StreamedOperator) -> TopicModel:
+    """The model with its anchors' rows of the original co-occurrence, scaled to sum to one."""
+    rows = operator.rows(model.anchors)
+    sums = np.asarray(rows.sum(axis=1)).ravel()
+    return replace(model, anchor_rows=sp.csr_array(sp.diags_array(1.0 / sums) @ rows))
 
 
 def _operator(

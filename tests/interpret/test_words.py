@@ -7,6 +7,7 @@ import pytest
 
 import anchorwords as aw
 from anchorwords.exceptions import InputError
+from anchorwords.interpret.words import characteristic_indices, prominent_indices
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +48,12 @@ def test_table_lists_topics_by_prevalence(model):
     assert shares == sorted(shares, reverse=True)
     assert sum(shares) == pytest.approx(1.0)
     assert sorted(row["topic"] for row in table) == list(range(5))
-    assert set(table[0]) == {"topic", "prevalence", "anchor", "prominent", "characteristic"}
+    assert set(table[0]) == {"topic", "prevalence", "anchor", "prominent", "characteristic", "specific"}
     for row in table:
         assert row["anchor"] == model.model_.vocabulary[model.anchors_[row["topic"]]]
         assert len(row["prominent"]) == 3
+        assert row["specific"] == [word for word in row["characteristic"] if word not in row["prominent"]]
+    assert any(row["specific"] for row in table)
 
 
 def test_words_come_from_the_vocabulary_else_the_index(model, sampled):
@@ -60,6 +63,7 @@ def test_words_come_from_the_vocabulary_else_the_index(model, sampled):
     assert named == aw.topic_table(model, 1)
     without_rows = replace(bare, anchor_rows=None)
     assert aw.topic_table(without_rows)[0]["characteristic"] == []
+    assert aw.topic_table(without_rows)[0]["specific"] == []
     with pytest.raises(InputError, match="original co-occurrence"):
         aw.characteristic_words(without_rows)
     with pytest.raises(InputError, match="no compression"):
@@ -68,3 +72,27 @@ def test_words_come_from_the_vocabulary_else_the_index(model, sampled):
         aw.prominent_words(bare, vocabulary=["a"])
     with pytest.raises(InputError, match="n must be"):
         aw.prominent_words(bare, 0)
+
+
+def test_indices_are_those_of_the_words(model, sampled):
+    words = sampled.corpus.vocabulary
+    for indices, named in (
+        (prominent_indices(model, 7), aw.prominent_words(model, 7)),
+        (characteristic_indices(model, 7), aw.characteristic_words(model, 7)),
+        (characteristic_indices(model, 7, rectified=True), aw.characteristic_words(model, 7, rectified=True)),
+    ):
+        assert [[words[i] for i in top] for top in indices] == named
+    with pytest.raises(InputError, match="n must be"):
+        characteristic_indices(model, 0)
+
+
+def test_ties_go_to_the_lower_index_and_zeros_are_left_out(model):
+    B = np.zeros((120, 5))
+    B[[3, 5, 9, 70]] = np.array([0.2, 0.3, 0.3, 0.2])[:, None]
+    rows = np.zeros((5, 120))
+    rows[:, [80, 2, 4]] = [0.25, 0.25, 0.5]
+    tied = replace(model.model_, B=B, anchor_rows=rows)
+    for top, company in zip(prominent_indices(tied, 6), characteristic_indices(tied, 6), strict=True):
+        assert top.tolist() == [5, 9, 3, 70]
+        assert company.tolist() == [4, 2, 80]
+    assert [top.tolist() for top in prominent_indices(tied, 3)] == [[5, 9, 3]] * 5

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 
 import anchorwords as aw
 from anchorwords.exceptions import InputError
-from anchorwords.metrics import npmi_coherence, topic_diversity, umass_coherence
+from anchorwords.metrics import Reference, npmi_coherence, topic_diversity, umass_coherence
+from tests.metrics import direct
 
 
 def model_of(B, vocabulary=None) -> aw.TopicModel:
@@ -26,39 +27,22 @@ def random_problem(seed: int, n_docs=40, n_words=30, K=4):
     return X, rng.dirichlet(np.full(n_words, 0.3), size=K).T
 
 
-def documents(X, *words) -> int:
-    """Documents that hold all of these words, counted one by one."""
-    return sum(all(document[word] > 0 for word in words) for document in np.asarray(X).tolist())
-
-
-def npmi_by_loops(X, B, n) -> float:
-    D, topics = len(X), []
-    for k in range(B.shape[1]):
-        top = sorted(range(B.shape[0]), key=lambda word: -B[word, k])[:n]
-        scores = []
-        for i, j in combinations(top, 2):
-            p_i, p_j, p_ij = documents(X, i) / D, documents(X, j) / D, documents(X, i, j) / D
-            scores.append(-1.0 if p_ij == 0 else log(p_ij / (p_i * p_j)) / -log(p_ij))
-        topics.append(sum(scores) / len(scores))
-    return sum(topics) / len(topics)
-
-
-def umass_by_loops(X, B, n) -> float:
-    topics = []
-    for k in range(B.shape[1]):
-        top = sorted(range(B.shape[0]), key=lambda word: -B[word, k])[:n]
-        pairs = [(top[worse], top[better]) for worse in range(n) for better in range(worse)]
-        topics.append(sum(log((documents(X, i, j) + 1) / documents(X, j)) for i, j in pairs))
-    return sum(topics) / len(topics)
+# Sums of at most 190 logarithms in another order.
+ROUNDING = 1e-12
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("n", [2, 5, 10])
 def test_against_loops_over_documents_and_pairs(seed, n):
     X, B = random_problem(seed)
-    for counts in (X, sp.csr_array(X), sp.csc_matrix(X.astype(float)), aw.Corpus(X, [f"w{i}" for i in range(30)])):
-        assert npmi_coherence(model_of(B), counts, n) == pytest.approx(npmi_by_loops(X, B, n), rel=1e-12)
-        assert umass_coherence(model_of(B), counts, n) == pytest.approx(umass_by_loops(X, B, n), rel=1e-12)
+    model = model_of(B)
+    reference = Reference(direct.cut(X, 7))
+    for counts in (X, sp.csr_array(X), sp.csc_matrix(X.astype(float)), aw.Corpus(X, [f"w{i}" for i in range(30)]),
+                   direct.cut(X, 9), lambda: direct.cut(X, 1), reference):  # fmt: skip
+        for metric, by_loops in ((npmi_coherence, direct.npmi_coherence), (umass_coherence, direct.umass_coherence)):
+            value, topics = by_loops(model, X, n)
+            assert metric(model, counts, n) == pytest.approx(value, rel=ROUNDING)
+            np.testing.assert_allclose(metric(model, counts, n, per_topic=True), topics, rtol=ROUNDING)
 
 
 def test_by_hand():
@@ -133,7 +117,7 @@ def test_only_words_of_positive_probability_count():
     B[5, 1] = 1.0  # one word: no pair, left out of the mean
     assert npmi_coherence(model_of(B), X) == 1.0
     assert umass_coherence(model_of(B), X) == pytest.approx(log(6 / 5))
-    with pytest.raises(InputError, match=r"no topic has 2 word\(s\) of positive probability"):
+    with pytest.raises(InputError, match="no topic has 2 words of positive probability"):
         npmi_coherence(model_of(np.eye(6)), X)
 
 
@@ -156,7 +140,7 @@ def test_a_corpus_is_matched_by_its_words():
         umass_coherence(model, without)
     with pytest.raises(InputError, match=f"word {lost} never does"):
         umass_coherence(model_of(B), emptied)
-    with pytest.raises(InputError, match="none of the model's top words"):
+    with pytest.raises(InputError, match="none of the model's words"):
         npmi_coherence(model, aw.Corpus(X, [f"other{i}" for i in range(30)]))
 
 
@@ -177,3 +161,108 @@ def test_planted_topics_are_coherent_and_a_shuffle_of_their_words_is_not(sampled
     shuffled = model_of(fitted.model_.B[np.random.default_rng(0).permutation(120)])
     assert npmi_coherence(fitted, sampled.corpus) > npmi_coherence(shuffled, sampled.corpus) + 0.05
     assert umass_coherence(fitted, sampled.corpus) > umass_coherence(shuffled, sampled.corpus)
+
+
+# ---- gensim
+
+
+def gensim_problem(seed, apart=False):
+    """Documents without an empty one, topics as lists of words, and a model whose lists these are.
+
+    Where no two top words are ``apart``, every pair is in some document; no pair is in all of them.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(0.5, size=(60, 20))
+    X[:, 0] += X.sum(axis=1) == 0
+    X[0], X[1] = 1, 0
+    X[1, 19] = 2  # a document of no top word but one
+    if apart:
+        X[:, 3] *= X[:, 5] == 0  # two words that are never together
+    else:
+        X[2] = 1
+    X[:, 0] += X.sum(axis=1) == 0
+    B = rng.dirichlet(np.ones(20), size=3).T
+    B[:, 0] = B[:, 0] / 100
+    B[[5, 3], 0] += 1.0
+    return X, model_of(B / B.sum(axis=0))
+
+
+def in_gensim(X, model, n):
+    """gensim's dictionary, bags of words, texts and topics; ids are our columns."""
+    corpora = pytest.importorskip("gensim.corpora")
+    dictionary = corpora.Dictionary([[f"w{i:02}" for i in range(20)]])
+    assert dictionary.token2id == {f"w{i:02}": i for i in range(20)}
+    bags = [[(i, int(count)) for i, count in enumerate(document) if count] for document in X]
+    texts = [[f"w{i:02}" for i, count in bag for _ in range(count)] for bag in bags]
+    topics = [[f"w{i:02}" for i in top] for top in direct.tops(model, n)]
+    return dictionary, bags, texts, topics
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("apart", [False, True])
+def test_umass_against_gensim(seed, apart, monkeypatch):
+    """gensim: mean over pairs of ln((D_ij / D + eps) / (D_j / D)), j before i in the topic, eps = 1e-12.
+
+    With eps = 1 / D that is the mean of ln((D_ij + 1) / D_j): ours is the sum, as many times it as there are pairs.
+    """
+    pytest.importorskip("gensim")
+    from gensim.models.coherencemodel import CoherenceModel
+    from gensim.topic_coherence import direct_confirmation_measure as measure
+
+    X, model = gensim_problem(seed, apart)
+    n, D = 8, len(X)
+    dictionary, bags, _, topics = in_gensim(X, model, n)
+    n_pairs = n * (n - 1) / 2
+    ours = umass_coherence(model, X, n, per_topic=True)
+
+    def gensims():
+        judged = CoherenceModel(topics=topics, corpus=bags, dictionary=dictionary, coherence="u_mass", topn=n)
+        return np.array(judged.get_coherence_per_topic())
+
+    plain = gensims()
+    monkeypatch.setattr(measure, "EPSILON", 1.0 / D)
+    np.testing.assert_allclose(ours, n_pairs * gensims(), rtol=ROUNDING)
+    # With its own eps the two differ by what is added to each count, ln((D_ij + 1) / (D_ij + eps D)).
+    added = [
+        sum(
+            log((direct.documents(X, i, j) + 1) / (direct.documents(X, i, j) + 1e-12 * D))
+            for i, j in combinations(top, 2)
+        )
+        for top in direct.tops(model, n)
+    ]
+    np.testing.assert_allclose(ours, n_pairs * plain + added, rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("apart", [False, True])
+def test_npmi_against_gensim(seed, apart):
+    """gensim: mean over ordered pairs of ln((p_ij + eps) / (p_i p_j)) / -ln(p_ij + eps), eps = 1e-12.
+
+    A pair that is together somewhere has p_ij >= 1 / D, so eps changes its score by about eps D / ln D, 1e-11. One that
+    never is scores ln(eps / (p_i p_j)) / -ln(eps) = -1 + ln(p_i p_j) / ln(eps) there, and -1 here.
+    """
+    pytest.importorskip("gensim")
+    from gensim.models.coherencemodel import CoherenceModel
+    from gensim.topic_coherence import direct_confirmation_measure, probability_estimation, segmentation
+
+    X, model = gensim_problem(seed, apart)
+    n, D = 8, len(X)
+    dictionary, bags, texts, topics = in_gensim(X, model, n)
+    ours = npmi_coherence(model, X, n, per_topic=True)
+    never = np.zeros(3)
+    for k, top in enumerate(direct.tops(model, n)):
+        for i, j in combinations(top, 2):
+            if direct.documents(X, i, j) == 0:
+                never[k] += log(direct.documents(X, i) * direct.documents(X, j) / D**2) / log(1e-12)
+    assert (never[0] > 0) == apart
+    expected = ours + never / (n * (n - 1) / 2)
+    # A window wider than any document is a boolean document.
+    whole = CoherenceModel(
+        topics=topics, texts=texts, dictionary=dictionary, coherence="c_npmi", window_size=10_000, topn=n, processes=1
+    )  # fmt: skip
+    np.testing.assert_allclose(whole.get_coherence_per_topic(), expected, atol=1e-10)
+    # The same from gensim's pieces: boolean documents, all pairs, the normalised log ratio.
+    pairs = segmentation.s_one_one([np.array(top) for top in direct.tops(model, n)])
+    counted = probability_estimation.p_boolean_document(bags, pairs)
+    pieces = direct_confirmation_measure.log_ratio_measure(pairs, counted, normalize=True)
+    np.testing.assert_allclose(pieces, expected, atol=1e-10)

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anchorwords as aw
-from anchorwords import estimator
-from anchorwords.corpus import store
+from anchorwords.corpus import store, stored
 from anchorwords.corpus.blocks import MatrixBlocks
 from anchorwords.exceptions import FractionalCountsWarning, InputError
 from anchorwords.metrics import match_topics
@@ -52,6 +51,52 @@ def test_every_product_is_that_of_the_matrix(size):
     np.testing.assert_allclose(streamed.rows([2, 0, 5]).toarray(), C[[2, 0, 5]], **ROUNDING)
     assert streamed.n_skipped == (X.sum(axis=1) < 2).sum()
     assert streamed.n_docs == (X.sum(axis=1) >= 2).sum()
+
+
+@pytest.mark.parametrize("every_word", [False, True])
+@pytest.mark.parametrize("size", [1, 7, 40])
+def test_norms_and_submatrices_are_those_of_the_matrix(size, every_word, monkeypatch):
+    X = random_counts(4)
+    operator = StreamedOperator(MatrixBlocks(cut(X, size)), every_word=every_word)
+    kept = np.arange(15) if every_word else np.flatnonzero(operator.used)
+    C = aw.cooccurrence(X)[np.ix_(kept, kept)]
+    words = [5, 0, 3, 5, kept.size - 1]  # in any order, and twice
+    np.testing.assert_allclose(operator.submatrix(words), C[np.ix_(words, words)], **ROUNDING)
+    np.testing.assert_allclose(operator.row_norms(words), np.linalg.norm(C[words], axis=1), **ROUNDING)
+    whole = operator.row_norms(np.arange(kept.size))
+    np.testing.assert_allclose(whole, np.linalg.norm(C, axis=1), **ROUNDING)
+    # Few rows at a time, a pass for each.
+    monkeypatch.setattr("anchorwords.statistics.streamed._ACCUMULATED", 2 * kept.size)
+    passes = operator.n_passes
+    np.testing.assert_array_equal(operator.row_norms(np.arange(kept.size)), whole)
+    assert operator.n_passes == passes + -(-kept.size // 2)
+    assert operator.submatrix([]).shape == (0, 0)
+    assert operator.row_norms([]).shape == (0,)
+    for bad in ([kept.size], [-1], [0.5]):
+        with pytest.raises(InputError, match=f"column indices from 0 to {kept.size - 1}"):
+            operator.submatrix(bad)
+        with pytest.raises(InputError, match="column indices"):
+            operator.row_norms(bad)
+
+
+@pytest.mark.parametrize("size", [1, 7, 40])
+def test_every_word_keeps_those_that_never_occur(size):
+    X = random_counts(0)
+    X[6, 4], X[:, 4] = 1, 0
+    X[6] = 0
+    X[6, 4] = 1  # a word whose only document has one token
+    C = aw.cooccurrence(X)
+    operator = StreamedOperator(MatrixBlocks(cut(X, size)), every_word=True)
+    np.testing.assert_array_equal(np.flatnonzero(~operator.used), [3, 4])
+    assert operator.shape == (15, 15)
+    V = np.random.default_rng(1).standard_normal((15, 5))
+    np.testing.assert_allclose(operator @ V, C @ V, **ROUNDING)
+    np.testing.assert_allclose(operator.to_matrix(), C, **ROUNDING)
+    np.testing.assert_allclose(operator.rows([3, 4, 0]).toarray(), C[[3, 4, 0]], **ROUNDING)
+    np.testing.assert_allclose(operator.diagonal(), C.diagonal(), **ROUNDING)
+    assert not operator.row_norms([3, 4]).any()
+    assert not operator.submatrix([3, 0, 4])[[0, 2]].any()
+    assert not operator.row_sums()[[3, 4]].any()
 
 
 @given(st.integers(0, 10**6), st.integers(1, 20))
@@ -109,10 +154,10 @@ def test_all_routes_lead_to_the_same_topics(sampled, reference, tmp_path, monkey
     else:
         if route != "disk":
             monkeypatch.setattr(store, "BLOCK_ENTRIES", 500)
-            monkeypatch.setattr(estimator, "_HELD", 0)
+            monkeypatch.setattr(stored, "_HELD", 0)
         corpus.save(tmp_path / "corpus")
-        stored = aw.open_corpus(tmp_path / "corpus")
-        data = stored.prune() if route == "pruned view" else stored
+        opened = aw.open_corpus(tmp_path / "corpus")
+        data = opened.prune() if route == "pruned view" else opened
         model.fit(data)
         assert ("counts" in vars(data)) == (route == "disk")
         assert model.model_.vocabulary == corpus.vocabulary
@@ -137,9 +182,9 @@ def test_transform_goes_by_blocks(sampled, reference, tmp_path, monkeypatch):
     np.testing.assert_array_equal(reference.transform(cut(counts, 70)), expected)
     monkeypatch.setattr(store, "BLOCK_ENTRIES", 500)
     sampled.corpus.save(tmp_path / "c")
-    stored = aw.open_corpus(tmp_path / "c")
-    np.testing.assert_array_equal(reference.transform(stored), expected)
-    assert "counts" not in vars(stored)
+    opened = aw.open_corpus(tmp_path / "c")
+    np.testing.assert_array_equal(reference.transform(opened), expected)
+    assert "counts" not in vars(opened)
     # Other words, and other columns for the same words.
     other = aw.Corpus(counts[:, ::-1], sampled.corpus.vocabulary[::-1])
     np.testing.assert_allclose(reference.transform(other), expected, atol=1e-9)
@@ -182,7 +227,7 @@ def in_five_hundreds(counts):
 def test_routes_agree_on_real_data(real_corpus, tmp_path, monkeypatch, name, n_words, K):
     corpus = real_corpus(name, n_words)
     reference = aw.AnchorTopicModel(K).fit(corpus)
-    monkeypatch.setattr(estimator, "_HELD", 0)
+    monkeypatch.setattr(stored, "_HELD", 0)
     order = np.random.default_rng(0).permutation(corpus.n_docs)
     shuffled = aw.Corpus(corpus.counts[order], corpus.vocabulary)
     for number, (source, size) in enumerate([(corpus, 1 << 21), (corpus, 20_000), (shuffled, 50_000)]):
@@ -192,7 +237,7 @@ def test_routes_agree_on_real_data(real_corpus, tmp_path, monkeypatch, name, n_w
             lambda counts: [slice(i, i + 500) for i in range(0, counts.shape[0], 500)],
         )
         source.save(tmp_path / str(number))
-        stored = aw.open_corpus(tmp_path / str(number))
-        model = aw.AnchorTopicModel(K).fit(stored)
-        assert "counts" not in vars(stored)
+        opened = aw.open_corpus(tmp_path / str(number))
+        model = aw.AnchorTopicModel(K).fit(opened)
+        assert "counts" not in vars(opened)
         assert largest_distance(model.components_, reference.components_) < 0.005

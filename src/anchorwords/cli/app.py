@@ -12,8 +12,10 @@ import typer
 from .._version import __version__
 from .console import error_console
 from .demo import demo
+from .evaluate import evaluate
 from .fit import fit
 from .import_ import import_documents
+from .reproduce import reproduce
 from .sketch import sketch_app
 from .topics import topics
 from .transform import transform
@@ -30,6 +32,8 @@ app.command("import")(import_documents)
 app.command()(fit)
 app.command()(topics)
 app.command()(transform)
+app.command()(evaluate)
+app.command()(reproduce)
 app.add_typer(sketch_app)
 
 

@@ -1,15 +1,13 @@
-"""What goes to the terminal: results on standard output, progress and errors on standard error."""
+"""Progress, remarks and errors, on standard error."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 if TYPE_CHECKING:  # the numerical modules load when a command needs them, not for --help
     from ..corpus.read import ReadProgress
@@ -92,33 +90,30 @@ def fit_progress(quiet: bool) -> Iterator[Progress | None]:
         yield report
 
 
-def print_topics(rows: list[dict[str, Any]]) -> None:
-    """Print a table of topics."""
-    Console().print(topics_as_table(rows))
+@contextmanager
+def experiment_progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+    """A bar for experiments, with the one at work; without a terminal nothing."""
+    console = error_console()
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )  # fmt: skip
+    with Bars(*columns, console=console) as bars:
+        task = bars.add_task("", total=None)
+
+        def report(label: str, done: int, total: int) -> None:
+            bars.update(task, description=label, completed=done, total=total)
+
+        yield report
 
 
-def topics_as_table(rows: list[dict[str, Any]]) -> Table:
-    """Table of topics; characteristic words that are not prominent stand in the last column."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("topic", justify="right")
-    table.add_column("share", justify="right")
-    table.add_column("anchor", style="bold")
-    table.add_column("prominent words", ratio=3)
-    table.add_column("characteristic words not among them", ratio=2, style="dim")
-    for row in rows:
-        extra = [word for word in row["characteristic"] if word not in row["prominent"]]
-        # Songs and films have spaces in their names.
-        between = " · " if any(" " in word for word in row["prominent"] + extra) else " "
-        table.add_row(
-            str(row["topic"]),
-            f"{100 * row['prevalence']:.1f}%",
-            _plain(row["anchor"]),
-            _plain(between.join(row["prominent"])),
-            _plain(between.join(extra)),
-        )
-    return table
-
-
-def _plain(words: str) -> Text:
-    """Words as they are: "[red]" is a word, not markup, and control characters do not reach the terminal."""
-    return Text("".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in words))
+def working(what: str, quiet: bool) -> AbstractContextManager[Any]:
+    """A sign of life on a terminal, for work whose end is not known."""
+    console = error_console()
+    return nullcontext() if quiet or not console.is_terminal else console.status(what)

@@ -29,7 +29,8 @@ def demo(
 
     from .. import AnchorTopicModel, topic_table
     from ..datasets import load_docstrings
-    from .console import error_console, fit_progress, print_topics
+    from .console import error_console, fit_progress
+    from .tables import print_topics
 
     if not quiet:
         error_console().print(

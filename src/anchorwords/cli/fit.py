@@ -68,7 +68,8 @@ def fit(
     from .. import AnchorTopicModel, topic_table
     from ..persist import require_writable_target
     from ..statistics.sketch_folder import is_sketch_folder
-    from .console import fit_progress, print_topics, remark
+    from .console import fit_progress, remark
+    from .tables import print_topics
     from .vocabulary import dropped_sentence, vocabulary_rule
 
     if output is not None:

@@ -15,6 +15,7 @@ import typer
 
 if TYPE_CHECKING:  # the numerical modules load when a command needs them, not for --help
     from ..corpus.corpus import Corpus
+    from ..estimator import AnchorTopicModel
 
 READING, WORDS = "Reading documents", "Choosing words"
 
@@ -203,6 +204,12 @@ def imported(name: str) -> Any:
     return found
 
 
+def given_options(reading: dict[str, Any]) -> list[str]:
+    """Options of reading that are not what they are when nothing is said, as they are called on the command line."""
+    names = [name for name, value in reading.items() if value != _PLAIN.get(name)]
+    return ["--keep-case" if name == "lowercase" else f"--{name.replace('_', '-')}" for name in names]
+
+
 @contextmanager
 def opened(source: str, reading: dict[str, Any], quiet: bool, jobs: int | None = None) -> Iterator[Corpus]:
     """A corpus of any size: a corpus folder as it is, anything else read into a folder that is gone afterwards."""
@@ -212,7 +219,7 @@ def opened(source: str, reading: dict[str, Any], quiet: bool, jobs: int | None =
     from .console import reading_progress
 
     if source != "-" and reading["format"] in ("auto", "corpus") and is_corpus_folder(Path(source)):
-        given = [name for name, value in reading.items() if value != _PLAIN.get(name)]
+        given = given_options(reading)
         if given:
             raise typer.BadParameter(
                 f"{source} is a corpus, whose words are counted already: {', '.join(given)} belongs to its import"
@@ -224,6 +231,25 @@ def opened(source: str, reading: dict[str, Any], quiet: bool, jobs: int | None =
             documents, options = readable(source, reading)
             corpus = import_corpus(documents, folder / "corpus", **options, n_jobs=jobs, progress=progress)
         yield corpus
+
+
+def as_fitted(fitted: AnchorTopicModel, source: str, reading: dict[str, Any]) -> dict[str, Any]:
+    """For text the rule by which that of the fit was split, and its words; other sources have words of their own."""
+    from ..corpus.counting import TextRule
+    from ..corpus.formats import TEXT_FORMATS, format_of
+
+    record = getattr(fitted, "text_rule_", None)
+    is_text = source == "-" or format_of(source, reading["format"], reading["pattern"]) in TEXT_FORMATS
+    if record is None or not is_text:
+        return reading
+    decided = {name: value for name, value in reading.items() if name in record or name == "vocabulary"}
+    if given := [name for name in given_options(decided) if name != "--tokenizer"]:
+        raise typer.BadParameter(
+            f"{', '.join(given)}: text is split into words as it was for the fit, which the model knows"
+        )
+    rule = TextRule.from_dict(record, reading["tokenizer"])
+    own = {name: getattr(rule, name) for name in record if name != "vocabulary"}
+    return reading | own | {"vocabulary": fitted.model_.vocabulary}
 
 
 def readable(source: str, reading: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

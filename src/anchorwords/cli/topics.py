@@ -3,26 +3,152 @@
 from __future__ import annotations
 
 import json
+from contextlib import AbstractContextManager, nullcontext
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .options import Jobs, Quiet, as_fitted, given_options, opened, with_reading
 
+if TYPE_CHECKING:
+    from ..corpus.corpus import Corpus
+    from ..estimator import AnchorTopicModel
+
+
+class Style(StrEnum):
+    """Ways to print topics."""
+
+    table = "table"
+    paper = "paper"
+    markdown = "markdown"
+
+
+@with_reading
 def topics(
     model: Annotated[Path, typer.Argument(help="Model folder written by fit.")],
+    reading: dict[str, Any],
     words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words shown a topic.")] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    style: Annotated[
+        Style,
+        typer.Option(
+            help="table: a row a topic; paper: prominent and characteristic words side by side, the latter in bold where "
+            "they are not prominent (between stars in a file); markdown: the same as a Markdown table."
+        ),
+    ] = Style.table,
+    anchors: Annotated[
+        bool,
+        typer.Option(
+            "--anchors", help="List anchors with their probabilities; with --corpus also with documents and tokens."
+        ),
+    ] = False,
+    documents: Annotated[
+        int | None,
+        typer.Option(min=1, help="List so many documents of --corpus a topic, those with the largest share of it."),
+    ] = None,
+    min_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, help="Fewest words the model knows of a document that --documents lists; 5 by default."),
+    ] = None,
+    corpus: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOURCE",
+            help="Documents for --documents and --anchors: whatever fit reads, or a corpus folder; - is standard input.",
+        ),
+    ] = None,
+    jobs: Jobs = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON, whatever the style.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Print the topics of a model, most prevalent first.
 
-    Example: anchorwords topics kos-model --words 8
+    Prominent words are the most probable of a topic; characteristic words are those most often with its anchor.
+
+    Example: anchorwords topics kos-model --style paper --words 6
+
+    Example: anchorwords topics kos-model --corpus docword.kos.txt.gz --documents 5 --anchors
     """
     from .. import load_model, topic_table
-    from .console import print_topics
 
-    rows = topic_table(load_model(model), words)
+    _check(reading, anchors, documents, min_tokens, corpus)
+    fitted = load_model(model)
+    rows = topic_table(fitted, words)
+    with _source(fitted, corpus, reading, quiet, jobs) as source:
+        if anchors:
+            _add_anchors(rows, fitted, source)
+        if documents is not None:
+            assert source is not None  # _check
+            _add_documents(rows, fitted, source, documents, min_tokens or 5, jobs, quiet)
     if as_json:
         typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
     else:
-        print_topics(rows)
+        _show(rows, style)
+
+
+def _check(
+    reading: dict[str, Any], anchors: bool, documents: int | None, min_tokens: int | None, corpus: str | None
+) -> None:
+    if min_tokens is not None and documents is None:
+        raise typer.BadParameter("--min-tokens is about the documents that --documents lists: give both")
+    if corpus is None:
+        if documents is not None:
+            raise typer.BadParameter("--documents needs the documents themselves: name them with --corpus")
+        if given := given_options(reading):
+            raise typer.BadParameter(f"{', '.join(given)}: how to read documents, but there are none without --corpus")
+    elif documents is None and not anchors:
+        raise typer.BadParameter("--corpus is read for --documents and --anchors only: ask for one of them")
+
+
+def _source(
+    fitted: AnchorTopicModel, corpus: str | None, reading: dict[str, Any], quiet: bool, jobs: int | None
+) -> AbstractContextManager[Corpus | None]:
+    if corpus is None:
+        return nullcontext()
+    return opened(corpus, as_fitted(fitted, corpus, reading), quiet, jobs)
+
+
+def _add_anchors(rows: list[dict[str, Any]], fitted: AnchorTopicModel, source: Corpus | None) -> None:
+    from .. import anchor_table
+
+    for row, anchor in zip(rows, anchor_table(fitted, source), strict=True):
+        row["anchor_frequency"] = {name: value for name, value in anchor.items() if name not in row}
+
+
+def _add_documents(
+    rows: list[dict[str, Any]], fitted: AnchorTopicModel, source: Corpus, n: int, min_tokens: int, jobs: int | None,
+    quiet: bool,
+) -> None:  # fmt: skip
+    from .. import top_documents
+    from .console import document_progress, remark
+
+    with document_progress("Documents", quiet) as progress:
+        found = top_documents(fitted, source, n, min_tokens=min_tokens, n_jobs=jobs, progress=progress)
+    for row in rows:
+        row["documents"] = found[row["topic"]]
+        if source.doc_ids is None:  # by number, from 1, as transform names them
+            row["documents"] = [entry | {"document": str(entry["row"] + 1)} for entry in row["documents"]]
+    if not any(found):
+        remark(
+            f"no document holds {min_tokens} words of the model: lower --min-tokens, or check the vocabulary.", quiet
+        )
+
+
+def _show(rows: list[dict[str, Any]], style: Style) -> None:
+    from . import tables
+
+    listings = []
+    if "anchor_frequency" in rows[0]:
+        listings.append(tables.anchors_as_listing([row | row["anchor_frequency"] for row in rows]))
+    if "documents" in rows[0]:
+        listings.append(tables.documents_as_listing(rows))
+    if style is Style.markdown:
+        typer.echo("\n\n".join([tables.side_by_side_as_markdown(rows), *(each.markdown() for each in listings)]))
+        return
+    if style is Style.paper:
+        tables.print_side_by_side(rows)
+    else:
+        tables.print_topics(rows)
+    for listing in listings:
+        tables.print_listing(listing)

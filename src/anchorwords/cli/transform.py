@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Jobs, Json, Quiet, Source, opened, with_reading
+from .options import Jobs, Json, Quiet, Source, as_fitted, opened, with_reading
 
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
@@ -51,7 +51,7 @@ def transform(
         raise typer.BadParameter(f"--output must end in .csv, .tsv, .jsonl or .npy, but is {output}")
     fitted = load_model(model)
     fitted.n_jobs = jobs
-    with opened(source, _as_fitted(fitted, source, reading), quiet, jobs) as corpus:
+    with opened(source, as_fitted(fitted, source, reading), quiet, jobs) as corpus:
         n_docs = corpus.n_docs
         with document_progress("Documents", quiet or output is None) as progress:
             weights = _weights(fitted, corpus, progress)
@@ -73,20 +73,6 @@ def transform(
         )
     else:
         remark(f"topics of {n_docs:,} documents written to {output}", quiet)
-
-
-def _as_fitted(fitted: AnchorTopicModel, source: str, reading: dict[str, Any]) -> dict[str, Any]:
-    """For text the rule by which that of the fit was split, and its words; other sources have words of their own."""
-    from ..corpus.counting import TextRule
-    from ..corpus.formats import TEXT_FORMATS, format_of
-
-    record = getattr(fitted, "text_rule_", None)
-    is_text = source == "-" or format_of(source, reading["format"], reading["pattern"]) in TEXT_FORMATS
-    if record is None or not is_text:
-        return reading
-    rule = TextRule.from_dict(record, reading["tokenizer"])
-    own = {name: getattr(rule, name) for name in record if name != "vocabulary"}
-    return reading | own | {"vocabulary": fitted.model_.vocabulary}
 
 
 def _weights(fitted: AnchorTopicModel, corpus: Corpus, progress: ReadProgress | None) -> Iterator[Any]:

@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
-from .._typing import SparseLike
+from .._typing import FloatArray, SparseLike
 from .._validation import check_counts
 from ..exceptions import InputError
+from .corpus import Corpus
+from .parts import ordered_rows, part_of
 
 
 @runtime_checkable
@@ -63,6 +67,104 @@ class MatrixBlocks:
                 f"every block must have the columns of the first, {self.n_words}, but block {number} has {counts.shape[1]}."
             )
         return counts
+
+
+class InVocabulary:
+    """A corpus in the columns of a model, matched by word.
+
+    Words the corpus does not hold have empty columns; words of the corpus outside the vocabulary are left out. Where the
+    columns are the same already, blocks are those of the corpus itself.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    vocabulary : tuple of str or None
+        The word of each column; None where columns have no names, and the corpus must have as many.
+    n_words : int
+        Number of columns.
+
+    Attributes
+    ----------
+    corpus : Corpus
+    n_words : int
+    """
+
+    def __init__(self, corpus: Corpus, vocabulary: tuple[str, ...] | None, n_words: int) -> None:
+        if vocabulary is None and corpus.n_words != n_words:
+            raise InputError(
+                f"the model has {n_words} words without names, but the corpus has {corpus.n_words}: "
+                "give counts over the same columns."
+            )
+        self.corpus, self.n_words = corpus, n_words
+        # Column of each word of the corpus, -1 where it has none.
+        self._columns: npt.NDArray[np.int32] | None = None
+        if vocabulary is not None and corpus.vocabulary != vocabulary:
+            positions = {word: i for i, word in enumerate(vocabulary)}
+            self._columns = np.array([positions.get(word, -1) for word in corpus.vocabulary], dtype=np.int32)
+
+    @property
+    def n_docs(self) -> int:
+        """Number of documents."""
+        return self.corpus.n_docs
+
+    @property
+    def document_frequencies(self) -> npt.NDArray[np.int64]:
+        """Documents that hold the word of each column."""
+        return self._moved(np.asarray(self.corpus.document_frequencies, dtype=np.int64))
+
+    @property
+    def term_frequencies(self) -> FloatArray:
+        """Tokens of the word of each column."""
+        return self._moved(np.asarray(self.corpus.term_frequencies, dtype=np.float64))
+
+    @property
+    def n_unknown_tokens(self) -> float:
+        """Tokens of the corpus whose words have no column."""
+        if self._columns is None or (self._columns >= 0).all():
+            return 0.0
+        return float(np.asarray(self.corpus.term_frequencies)[self._columns < 0].sum())
+
+    def lazy_blocks(self) -> Iterator[Callable[[], SparseLike]]:
+        """Functions that return consecutive documents as CSR arrays, safe to call in any thread."""
+        for block in self.corpus.lazy_blocks():
+            yield block if self._columns is None else partial(self._matched, block)
+
+    def blocks(self) -> Iterator[SparseLike]:
+        """Consecutive documents as CSR arrays of counts."""
+        return (block() for block in self.lazy_blocks())
+
+    def _matched(self, block: Callable[[], SparseLike]) -> SparseLike:
+        return ordered_rows(part_of(block()), self._columns, self.n_words)
+
+    def _moved(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Values of the corpus's words, in the columns."""
+        if self._columns is None:
+            return values
+        moved = np.zeros(self.n_words, dtype=values.dtype)
+        known = self._columns >= 0
+        moved[self._columns[known]] = values[known]
+        return moved
+
+
+def require_rereadable(X: Any) -> None:
+    """Raise for an iterator, which can be read only once."""
+    if isinstance(X, Iterator):
+        raise InputError(
+            "X is an iterator, which can be read only once, but its documents are read several times: give a list of "
+            "blocks, or a function that returns them."
+        )
+
+
+def require_columns_in_order(X: Any, vocabulary: tuple[str, ...] | None) -> None:
+    """Raise for a data frame whose columns have other names than these words, or another order."""
+    names = getattr(X, "columns", None)
+    if names is None or vocabulary is None or not all(isinstance(name, str) for name in names):
+        return
+    if tuple(names) != vocabulary:
+        raise InputError(
+            "the columns of a data frame must be the words of the model, in their order, but are not: bring them into the "
+            "order of model_.vocabulary, or give a Corpus, which is matched by word."
+        )
 
 
 def is_blocks(X: Any) -> bool:

@@ -21,6 +21,9 @@ from .parts import columns_kept
 from .prune import Dropped, eligible_words, long_documents, require_something_left
 from .store import FORMAT, CorpusFolder
 
+# A corpus on disk of at most so many counts is loaded: some 300 MB.
+_HELD = 1 << 23
+
 
 def open_corpus(path: str | os.PathLike[str]) -> StoredCorpus:
     """Open a corpus folder that ``anchorwords import``, :func:`import_corpus` or :meth:`Corpus.save` wrote.
@@ -37,6 +40,11 @@ def open_corpus(path: str | os.PathLike[str]) -> StoredCorpus:
 def is_corpus_folder(path: Path) -> bool:
     """Whether a folder is a corpus, sound or not."""
     return (path / FORMAT.manifest).is_file()
+
+
+def held_counts(corpus: Corpus) -> SparseLike | Corpus:
+    """Counts of a corpus, loaded for the faster operator; a corpus on disk that is too large for that stays as it is."""
+    return corpus if isinstance(corpus, StoredCorpus) and corpus.n_entries > _HELD else corpus.counts
 
 
 class _Selection:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from .._validation import check_positive_integer, check_vocabulary
 from ..exceptions import InputError
 from ..model import TopicModel, as_topic_model
@@ -30,8 +30,8 @@ def prominent_words(model: Any, n: int = 10, *, vocabulary: Sequence[str] | None
     list of K lists of str, in the order of topic ids
     """
     record = as_topic_model(model)
-    words = _words(record, vocabulary)
-    return [_top(record.B[:, k], n, words) for k in range(record.n_components)]
+    words = words_of(record, vocabulary)
+    return [[words[i] for i in top] for top in prominent_indices(record, n)]
 
 
 def characteristic_words(
@@ -54,19 +54,32 @@ def characteristic_words(
     list of K lists of str, in the order of topic ids
     """
     record = as_topic_model(model)
-    words = _words(record, vocabulary)
+    words = words_of(record, vocabulary)
+    return [[words[i] for i in top] for top in characteristic_indices(record, n, rectified=rectified)]
+
+
+def prominent_indices(model: Any, n: int = 10) -> list[IntArray]:
+    """As :func:`prominent_words`, by column: words of positive probability, largest first, ties in order of index."""
+    record = as_topic_model(model)
+    check_positive_integer(n, "n")
+    return [_top(record.B[:, k], n) for k in range(record.n_components)]
+
+
+def characteristic_indices(model: Any, n: int = 10, rectified: bool = False) -> list[IntArray]:
+    """As :func:`characteristic_words`, by column: words of positive co-occurrence, largest first, ties by index."""
+    record = as_topic_model(model)
+    check_positive_integer(n, "n")
     if rectified:
         if record.Y is None:
             raise InputError("this model holds no compression Y: characteristic words of the rectified space need one.")
-        rows = record.Y[record.anchors] @ record.Y.T
-    elif record.anchor_rows is None:
+        return [_top(row, n) for row in record.Y[record.anchors] @ record.Y.T]
+    if record.anchor_rows is None:
         raise InputError(
             "this model does not hold the anchors' rows of the original co-occurrence: fit with AnchorTopicModel, or "
             "ask for rectified=True."
         )
-    else:
-        rows = sp.csr_array(record.anchor_rows).toarray()
-    return [_top(row, n, words) for row in rows]
+    rows = sp.csr_array(record.anchor_rows)
+    return [_top(rows[[k]].toarray()[0], n) for k in range(record.n_components)]
 
 
 def topic_table(model: Any, n: int = 10, *, vocabulary: Sequence[str] | None = None) -> list[dict[str, Any]]:
@@ -83,10 +96,11 @@ def topic_table(model: Any, n: int = 10, *, vocabulary: Sequence[str] | None = N
     -------
     list of dict
         ``topic`` (id, in pivot order), ``prevalence``, ``anchor``, ``prominent`` and ``characteristic`` (lists of
-        words; the latter empty where the model does not hold the original statistics).
+        words; the latter empty where the model does not hold the original statistics), and ``specific``, the
+        characteristic words that are not among the prominent: those in bold in the paper's Table 1.
     """
     record = as_topic_model(model)
-    words = _words(record, vocabulary)
+    words = words_of(record, vocabulary)
     prominent = prominent_words(record, n, vocabulary=vocabulary)
     if record.anchor_rows is None:
         characteristic: list[list[str]] = [[] for _ in range(record.n_components)]
@@ -100,20 +114,31 @@ def topic_table(model: Any, n: int = 10, *, vocabulary: Sequence[str] | None = N
             "anchor": words[record.anchors[k]],
             "prominent": prominent[k],
             "characteristic": characteristic[k],
+            "specific": [word for word in characteristic[k] if word not in prominent[k]],
         }
-        for k in np.argsort(-prevalence, kind="stable")
+        for k in by_prevalence(record)
     ]
 
 
-def _words(model: TopicModel, vocabulary: Sequence[str] | None) -> Sequence[str]:
+def by_prevalence(model: TopicModel) -> IntArray:
+    """Ids of topics in the order of tables: most prevalent first."""
+    return np.argsort(-model.prevalence, kind="stable")
+
+
+def words_of(model: TopicModel, vocabulary: Sequence[str] | None = None) -> Sequence[str]:
+    """The word of each column: those given, else the model's own, else the indices."""
     given = check_vocabulary(vocabulary, model.n_words)
     if given is not None:
         return given
     return model.vocabulary if model.vocabulary is not None else [str(i) for i in range(model.n_words)]
 
 
-def _top(scores: FloatArray, n: int, words: Sequence[str]) -> list[str]:
-    """Words of positive score, largest first, ties in order of index."""
-    check_positive_integer(n, "n")
-    order = np.argsort(-scores, kind="stable")[:n]
-    return [words[i] for i in order if scores[i] > 0.0]
+def _top(scores: FloatArray, n: int) -> IntArray:
+    """Indices of positive score, largest first, ties in order of index."""
+    if n < scores.size:
+        # Only what is at least as large as the n-th is put in order.
+        reach = np.flatnonzero(scores >= np.partition(scores, scores.size - n)[scores.size - n])
+    else:
+        reach = np.arange(scores.size)
+    order = reach[np.argsort(-scores[reach], kind="stable")][:n]
+    return order[scores[order] > 0.0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -33,7 +35,7 @@ def csr_parts(matrix: SparseLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np
     )
 
 
-def even_bounds(indptr: npt.NDArray[np.int64], n_groups: int) -> npt.NDArray[np.int64]:
+def even_bounds(indptr: npt.NDArray[Any], n_groups: int) -> npt.NDArray[np.int64]:
     """Rows at which to cut a CSR matrix into groups of about equal size."""
     goals = np.arange(1, n_groups) * (indptr[-1] / n_groups)
     return np.concatenate([[0], np.searchsorted(indptr, goals), [indptr.size - 1]]).astype(np.int64)

@@ -7,77 +7,88 @@ D : documents of the given corpus; D_i of them hold word i, D_ij both i and j (b
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from .._typing import FloatArray, IntArray, SparseLike
-from .._validation import check_counts, check_positive_integer
-from ..corpus.corpus import Corpus
-from ..exceptions import InputError
+from .._typing import FloatArray, IntArray
+from .._validation import check_positive_integer
+from ..exceptions import InputError, UndefinedMetricError
+from ..interpret.words import prominent_indices
 from ..model import TopicModel, as_topic_model
+from .measure import Measure, mean_of
+from .reference import Reference, as_reference
 
 
-def npmi_coherence(model: Any, X: Any, n: int = 10) -> float:
+def npmi_coherence(model: Any, X: Any, n: int = 10, *, per_topic: bool = False) -> Any:
     """Mean normalised pointwise mutual information of pairs of top words, from -1 to 1; higher is better.
 
     Parameters
     ----------
     model : TopicModel or fitted AnchorTopicModel
-    X : (M, N) sparse or array-like of counts, or Corpus
+    X : (M, N) sparse or array-like of counts, Corpus, blocks, or Reference
         Documents to count in. A Corpus with other words than the model's is matched by word.
     n : int
         Words a topic, of those with positive probability.
-
-    Returns
-    -------
-    float
-        Mean over the pairs of a topic, then over topics.
+    per_topic : bool
+        The mean over the pairs of each topic instead of the mean over topics.
 
     Notes
     -----
     NPMI_ij = log(D_ij D / (D_i D_j)) / log(D / D_ij), without smoothing: -1 where no document holds both words, 1
-    where documents hold both or neither. A topic with fewer than two words of positive probability has no pair
-    and is left out of the mean.
+    where documents hold both or neither. A topic with fewer than two words of positive probability has no pair:
+    it is nan, and left out of the mean.
     """
     record = as_topic_model(model)
-    blocks, n_docs = _counts_together(record, X, _top_words(record, n, fewest=2))
-    return float(np.mean([_npmi(together, n_docs).mean() for together in blocks]))
+    return measure_npmi(record, as_reference(record, X), n).part(per_topic)
 
 
-def umass_coherence(model: Any, X: Any, n: int = 20) -> float:
+def umass_coherence(model: Any, X: Any, n: int = 20, *, per_topic: bool = False) -> Any:
     """UMass coherence of top words: sum of log((D_ij + 1) / D_j) over pairs, mean over topics; higher is better.
 
     Parameters
     ----------
     model : TopicModel or fitted AnchorTopicModel
-    X : (M, N) sparse or array-like of counts, or Corpus
+    X : (M, N) sparse or array-like of counts, Corpus, blocks, or Reference
         Documents to count in, usually those of the fit: every top word must occur in them.
     n : int
         Words a topic, of those with positive probability.
+    per_topic : bool
+        The sum of each topic instead of the mean over topics.
 
     Notes
     -----
     j is the word of the pair that is more probable in the topic (of equally probable ones the first column); the
     logarithm is natural. The sum grows with the number of pairs: compare at the same ``n`` only. A topic with
-    fewer than two words of positive probability has no pair and is left out of the mean.
+    fewer than two words of positive probability has no pair: it is nan, and left out of the mean.
     """
     record = as_topic_model(model)
-    tops = _top_words(record, n, fewest=2)
-    blocks, _ = _counts_together(record, X, tops)
-    for top, together in zip(tops, blocks, strict=True):
+    return measure_umass(record, as_reference(record, X), n).part(per_topic)
+
+
+def measure_npmi(record: TopicModel, reference: Reference, n: int = 10) -> Measure:
+    """NPMI coherence on a reference."""
+    return _measured(record, reference, n, lambda together, n_docs, _: float(_npmi(together, n_docs).mean()))
+
+
+def measure_umass(record: TopicModel, reference: Reference, n: int = 20) -> Measure:
+    """UMass coherence on a reference."""
+
+    def score(together: FloatArray, _: int, top: IntArray) -> float:
         absent = top[together.diagonal() == 0.0]
         if absent.size:
             name = absent[0] if record.vocabulary is None else repr(record.vocabulary[absent[0]])
-            raise InputError(
+            raise UndefinedMetricError(
                 f"every top word must occur in X, but word {name} never does: count in the documents of the fit, or "
                 "use npmi_coherence."
             )
-    return float(np.mean([_umass(together).sum() for together in blocks]))
+        return float(_umass(together).sum())
+
+    return _measured(record, reference, n, score)
 
 
-def topic_diversity(model: Any, n: int = 25) -> float:
+def topic_diversity(model: Any, n: int = 25, *, per_topic: bool = False) -> Any:
     """Share of distinct words among the top n of all topics, above 0 and at most 1; higher is better.
 
     Parameters
@@ -85,47 +96,38 @@ def topic_diversity(model: Any, n: int = 25) -> float:
     model : TopicModel or fitted AnchorTopicModel
     n : int
         Words a topic, of those with positive probability.
+    per_topic : bool
+        For each topic the mean over its words of one over the number of topics that list the word; the whole is their
+        mean, weighted by the length of the lists.
     """
-    listed = np.concatenate(_top_words(as_topic_model(model), n, fewest=1))
-    return float(np.unique(listed).size / listed.size)
+    return measure_diversity(as_topic_model(model), n).part(per_topic)
 
 
-def _top_words(record: TopicModel, n: int, fewest: int) -> list[IntArray]:
-    """The n most probable words of each topic, best first, for topics with at least ``fewest`` of them."""
+def measure_diversity(record: TopicModel, n: int = 25) -> Measure:
+    """Topic diversity."""
+    tops = top_words(record, n, fewest=1)
+    listed = np.concatenate(tops)
+    times = np.bincount(listed, minlength=record.n_words)
+    parts = np.array([float(np.mean(1.0 / times[top])) if top.size else np.nan for top in tops])
+    return Measure(float(np.unique(listed).size / listed.size), parts)
+
+
+def _measured(record: TopicModel, reference: Reference, n: int, score: Callable[..., float]) -> Measure:
+    """A score of the counts of each topic's top words; a topic without a pair has none."""
+    tops = top_words(record, n, fewest=2)
+    together, n_docs = reference.documents_together(tops)
+    pairs = zip(together, tops, strict=True)
+    return mean_of(np.array([score(counts, n_docs, top) if top.size > 1 else np.nan for counts, top in pairs]))
+
+
+def top_words(record: TopicModel, n: int, fewest: int) -> list[IntArray]:
+    """The n most probable words of each topic, best first; some topic must have ``fewest`` of them."""
     if check_positive_integer(n, "n") < fewest:
         raise InputError(f"n must be at least {fewest}, as coherence is one of pairs of words, but is {n}.")
-    orders = [np.argsort(-column, kind="stable")[:n] for column in record.B.T]
-    tops = [order[column[order] > 0.0] for order, column in zip(orders, record.B.T, strict=True)]
-    tops = [top for top in tops if top.size >= fewest]
-    if not tops:
-        raise InputError(f"no topic has {fewest} word(s) of positive probability: check the model's B.")
+    tops = prominent_indices(record, n)
+    if all(top.size < fewest for top in tops):
+        raise UndefinedMetricError(f"no topic has {fewest} words of positive probability: there is nothing to compare.")
     return tops
-
-
-def _counts_together(record: TopicModel, X: Any, tops: list[IntArray]) -> tuple[list[FloatArray], int]:
-    """D_ij of each topic's top words (D_i on the diagonal), and D."""
-    words = np.unique(np.concatenate(tops))
-    presence = sp.csc_array(_columns(record, X, words))
-    presence.data = np.ones(presence.nnz)
-    blocks = [presence[:, np.searchsorted(words, top)] for top in tops]
-    return [np.asarray((block.T @ block).toarray()) for block in blocks], int(presence.shape[0])
-
-
-def _columns(record: TopicModel, X: Any, words: IntArray) -> SparseLike:
-    """Counts of these words of the model, documents x words; a word the corpus does not know has an empty column."""
-    by_word = isinstance(X, Corpus) and record.vocabulary is not None and X.vocabulary != record.vocabulary
-    counts = X.counts if isinstance(X, Corpus) else check_counts(X)
-    if not by_word:
-        if counts.shape[1] != record.n_words:
-            raise InputError(f"the model has {record.n_words} words, but X has {counts.shape[1]}.")
-        return counts[:, words]
-    positions = {word: i for i, word in enumerate(X.vocabulary)}
-    found = np.array([positions.get(record.vocabulary[i], -1) for i in words])  # type: ignore[index]
-    if (found < 0).all():
-        raise InputError("the corpus holds none of the model's top words: check that the vocabularies match.")
-    known = np.flatnonzero(found >= 0)
-    entries = sp.coo_array(counts[:, found[known]])
-    return sp.csc_array((entries.data, (entries.row, known[entries.col])), shape=(counts.shape[0], words.size))
 
 
 def _npmi(together: FloatArray, n_docs: int) -> FloatArray:

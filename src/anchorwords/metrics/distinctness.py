@@ -1,4 +1,4 @@
-"""How distinct and how correlated topics are (paper, section 5)."""
+"""How distinct and how correlated topics are (paper, section 5), and the shape of each."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
+from .._validation import check_positive_integer
 from ..exceptions import InputError
-from ..model import as_topic_model
+from ..interpret.words import prominent_indices
+from ..model import TopicModel, as_topic_model
+from .measure import Measure, mean_of
 
 
-def specificity(model: Any, unigram: Any) -> float:
+def specificity(model: Any, unigram: Any, *, per_topic: bool = False) -> Any:
     """mean_k KL(B_k || p) in bits, p the row sums of the original C; higher is better.
 
     Parameters
@@ -19,31 +22,77 @@ def specificity(model: Any, unigram: Any) -> float:
     model : TopicModel or fitted AnchorTopicModel
     unigram : (N,) array
         Row sums of the original co-occurrence, floored at machine epsilon here.
+    per_topic : bool
+        The divergence of each topic instead of their mean.
     """
-    B = as_topic_model(model).B
+    record = as_topic_model(model)
     p = np.asarray(unigram, dtype=np.float64)
-    if p.shape != (B.shape[0],):
-        raise InputError(f"unigram must hold one probability a word, shape ({B.shape[0]},), but has shape {p.shape}.")
-    floor = np.finfo(np.float64).eps
-    logs = np.log2(np.where(B > 0.0, B, 1.0)) - np.log2(np.maximum(p, floor))[:, None]
-    return float(np.sum(B * logs) / B.shape[1])
+    if p.shape != (record.n_words,):
+        raise InputError(
+            f"unigram must hold one probability a word, shape ({record.n_words},), but has shape {p.shape}."
+        )
+    if not np.isfinite(p).all():
+        raise InputError("unigram must hold finite probabilities, but contains NaN or infinity.")
+    return measure_specificity(record, p).part(per_topic)
 
 
-def dissimilarity(model: Any, n: int = 20) -> float:
-    """Mean number, of a topic's top n words, that are in no other topic's top n; higher is better."""
-    B = as_topic_model(model).B
-    tops = [set(np.argsort(-B[:, k], kind="stable")[:n].tolist()) for k in range(B.shape[1])]
-    unique = [len(top - set().union(*tops[:k], *tops[k + 1 :])) for k, top in enumerate(tops)]
-    return float(np.mean(unique))
+def dissimilarity(model: Any, n: int = 20, *, per_topic: bool = False) -> Any:
+    """Mean number, of a topic's top n words, that are in no other topic's top n; higher is better.
+
+    Only words of positive probability count: a topic of fewer than n such words has a list that is shorter.
+    """
+    return measure_dissimilarity(as_topic_model(model), n).part(per_topic)
 
 
-def relative_dominancy(model: Any) -> float:
+def relative_dominancy(model: Any, *, per_topic: bool = False) -> Any:
     """mean_k A_kk / |A|_F; lower means more correlation between topics."""
     A = as_topic_model(model).A
-    return float(np.mean(np.diagonal(A)) / np.linalg.norm(A))
+    return mean_of(np.diagonal(A) / np.linalg.norm(A)).part(per_topic)
 
 
-def dominancy(model: Any) -> float:
+def dominancy(model: Any, *, per_topic: bool = False) -> Any:
     """mean_k A_kk / sum_l A_kl, the older measure; lower means more correlation between topics."""
-    A: FloatArray = as_topic_model(model).A
-    return float(np.mean(np.diagonal(A) / A.sum(axis=1)))
+    return measure_dominancy(as_topic_model(model)).part(per_topic)
+
+
+def entropy(model: Any, *, per_topic: bool = False) -> Any:
+    """mean_k -sum_i B_ik log2 B_ik in bits: 2^entropy words of equal probability would be as spread out."""
+    B = as_topic_model(model).B
+    return mean_of(-np.sum(B * _log2(B), axis=0)).part(per_topic)
+
+
+def sparsity(model: Any, *, per_topic: bool = False) -> Any:
+    """mean_k (sqrt(n) - |B_k|_1 / |B_k|_2) / (sqrt(n) - 1), n words that occur: 0 is a uniform topic, 1 a single word.
+
+    Hoyer's measure. Where only one word occurs it is 1.
+    """
+    record = as_topic_model(model)
+    root = np.sqrt(np.count_nonzero(record.word_probs > 0.0))
+    B = record.B
+    if root <= 1.0:
+        return mean_of(np.ones(B.shape[1])).part(per_topic)
+    return mean_of((root - B.sum(axis=0) / np.linalg.norm(B, axis=0)) / (root - 1.0)).part(per_topic)
+
+
+def measure_specificity(record: TopicModel, p: FloatArray) -> Measure:
+    """Specificity against a unigram of the right length."""
+    logs = _log2(record.B) - np.log2(np.maximum(p, np.finfo(np.float64).eps))[:, None]
+    return mean_of(np.sum(record.B * logs, axis=0))
+
+
+def measure_dissimilarity(record: TopicModel, n: int = 20) -> Measure:
+    """Dissimilarity of the top n words."""
+    tops = prominent_indices(record, check_positive_integer(n, "n"))
+    times_listed = np.bincount(np.concatenate(tops), minlength=record.n_words)
+    return mean_of(np.array([float(np.count_nonzero(times_listed[top] == 1)) for top in tops]))
+
+
+def measure_dominancy(record: TopicModel) -> Measure:
+    """Dominancy; a topic that never occurs has none."""
+    sums = record.A.sum(axis=1)
+    return mean_of(np.divide(np.diagonal(record.A), sums, out=np.full(sums.size, np.nan), where=sums > 0.0))
+
+
+def _log2(B: FloatArray) -> FloatArray:
+    """Logarithms, 0 where B is 0 (0 log 0 = 0)."""
+    return np.log2(np.where(B > 0.0, B, 1.0))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._memory import require_dense
-from .._typing import BoolArray, FloatArray, SparseLike
+from .._typing import BoolArray, FloatArray, IntArray, SparseLike
 from .._validation import check_counts, has_fractions
 from ..exceptions import FractionalCountsWarning, InputError
 from ..linalg.compiled import CSR, INT, MATRIX, VOID, compiled, inner
@@ -175,6 +176,16 @@ def diagonal_of(squares: FloatArray, d: FloatArray) -> FloatArray:
     """
     difference = squares - d
     return np.where(difference > 64.0 * np.finfo(np.float64).eps * squares, difference, 0.0)
+
+
+def word_index(words: Sequence[int] | IntArray, n_words: int) -> IntArray:
+    """Words called by their columns, checked."""
+    index = np.atleast_1d(np.asarray(words))
+    if index.size == 0:
+        return np.zeros(0, dtype=np.intp)
+    if index.ndim != 1 or index.dtype.kind not in "iu" or index.min() < 0 or index.max() >= n_words:
+        raise InputError(f"words must be column indices from 0 to {n_words - 1}, but got {words!r}.")
+    return index.astype(np.intp)
 
 
 @inner

@@ -12,14 +12,24 @@ import scipy.sparse as sp
 from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_counts
 from ..exceptions import InputError
-from ..linalg.compiled import CSR, INT, READ_VECTOR, VECTOR, VOID, compiled
+from ..linalg.compiled import CSR, INT, READ_INDICES, READ_VECTOR, VECTOR, VOID, compiled
 from ..linalg.parallel import for_each_block
 from ..linalg.sparse import csr_parts, even_bounds, gram_times_dense
-from .moments import accumulate_row, accumulate_rows, dense_cooccurrence, diagonal_of, pair_moments, refuse_dense
+from .groups import WordGroups
+from .moments import (
+    accumulate_row,
+    accumulate_rows,
+    dense_cooccurrence,
+    diagonal_of,
+    pair_moments,
+    refuse_dense,
+    word_index,
+)
 
-_ROWS = 2048
 # Groups of documents that are brought into order side by side.
 _GROUPS = 8
+# Groups of words whose norms are computed side by side.
+_NORM_GROUPS = 64
 
 
 class CooccurrenceOperator:
@@ -71,11 +81,6 @@ class CooccurrenceOperator:
         product = np.take(product, self._place, axis=0)
         return product if V.ndim == 2 else product[:, 0]
 
-    @cached_property
-    def _Gt(self) -> SparseLike:
-        """G' as CSR, for what goes by words: products go by documents and do without."""
-        return sp.csr_array(self._G.T)
-
     def row_sums(self) -> FloatArray:
         """C e, the probability of each word in a random pair; sums to one."""
         return self @ np.ones(self.shape[0])
@@ -90,18 +95,49 @@ class CooccurrenceOperator:
         C = dense_cooccurrence(self._G, self._d, self._n_jobs)
         return C[np.ix_(self._place, self._place)]
 
-    def row_norms(self) -> FloatArray:
-        """Euclidean norm of each row of C, exact, in O(N) memory and sum_m nnz_m^2 operations."""
+    @property
+    def n_pairs(self) -> int:
+        """sum_m nnz_m^2: multiplications that the exact norms of all rows take."""
+        return int((np.diff(self._G.indptr).astype(np.int64) ** 2).sum())
+
+    def row_costs(self) -> FloatArray:
+        """Multiplications that the norm of each row takes: the lengths of the documents that hold the word."""
+        lengths = np.diff(self._G.indptr).astype(np.float64)
+        costs = np.bincount(
+            self._G.indices, weights=np.repeat(lengths, np.diff(self._G.indptr)), minlength=self.shape[0]
+        )
+        return np.asarray(costs, dtype=np.float64)[self._place]
+
+    def row_norms(self, words: Sequence[int] | IntArray | None = None) -> FloatArray:
+        """Euclidean norm of each row of C, or of those at ``words``: exact, without any row in memory but one a thread.
+
+        All rows take :attr:`n_pairs` multiplications; they are computed once and kept.
+        """
+        if words is None:
+            return self._all_row_norms.copy()
+        return self._norms_at(self._place[self._word_index(words)])
+
+    @cached_property
+    def _all_row_norms(self) -> FloatArray:
+        return self._norms_at(np.arange(self.shape[0]))[self._place]
+
+    def _norms_at(self, places: IntArray) -> FloatArray:
+        """Norms of the rows of words that are called by their place in order of frequency."""
         N = self.shape[0]
-        squares = np.zeros(N)
+        squares = np.zeros(places.size)
         diagonal = self._diagonal()
-        by_word, by_document = csr_parts(self._Gt), csr_parts(self._G)
+        columns = self._G if places.size == N and np.array_equal(places, np.arange(N)) else self._G[:, places]
+        by_word, by_document = csr_parts(sp.csr_array(columns.T)), csr_parts(self._G)
+        # Groups of equal work: that of a frequent word is that of thousands of rare ones.
+        work_before = np.concatenate([[0.0], np.cumsum(self.row_costs()[self._order[places]] + 1.0)])
+        bounds = even_bounds(work_before, _NORM_GROUPS)
 
-        def work(start: int, stop: int) -> None:
-            _squared_row_norms(*by_word, *by_document, diagonal, start, squares[start:stop], np.zeros(N))
+        def work(group: int, _: int) -> None:
+            rows = slice(bounds[group], bounds[group + 1])
+            _squared_row_norms(*by_word, *by_document, diagonal, places[rows], rows.start, squares[rows], np.zeros(N))
 
-        for_each_block(work, N, _ROWS, self._n_jobs)
-        return np.sqrt(squares)[self._place]
+        for_each_block(work, _NORM_GROUPS, 1, self._n_jobs)
+        return np.sqrt(squares)
 
     def frobenius_norm(self) -> float:
         """Frobenius norm of C, exact; see :meth:`row_norms`."""
@@ -126,11 +162,13 @@ class CooccurrenceOperator:
 
     def submatrix(self, words: Sequence[int] | IntArray) -> FloatArray:
         """Dense C restricted to ``words`` x ``words``."""
-        index = self._word_index(words)
-        part = self._columns(index)
-        block = np.asarray((part.T @ part).toarray())
-        same = index[:, None] == index[None, :]
-        return np.where(same, self.diagonal()[index][:, None], block)
+        return self.submatrices([words])[0]
+
+    def submatrices(self, groups: Sequence[Sequence[int] | IntArray]) -> list[FloatArray]:
+        """The same for each of several groups of words, in one go."""
+        wanted = WordGroups([self._word_index(group) for group in groups])
+        blocks = wanted.products(self._columns(wanted.words))
+        return wanted.with_diagonals(blocks, self.diagonal())
 
     def _diagonal(self) -> FloatArray:
         """Diagonal of C, frequent words first."""
@@ -142,12 +180,7 @@ class CooccurrenceOperator:
         return sp.csr_array(self._G[:, self._place[index]])
 
     def _word_index(self, words: Sequence[int] | IntArray) -> IntArray:
-        index = np.atleast_1d(np.asarray(words))
-        if index.size == 0:
-            return np.zeros(0, dtype=np.intp)
-        if index.dtype.kind not in "iu" or index.min() < 0 or index.max() >= self.shape[0]:
-            raise InputError(f"words must be column indices from 0 to {self.shape[0] - 1}, but got {words!r}.")
-        return index.astype(np.intp)
+        return word_index(words, self.shape[0])
 
 
 def _relabelled(matrix: SparseLike, names: IntArray, n_jobs: int | None) -> SparseLike:
@@ -168,15 +201,31 @@ def _relabelled(matrix: SparseLike, names: IntArray, n_jobs: int | None) -> Spar
     return sp.csr_array((data, indices, indptr), shape=matrix.shape)
 
 
-@compiled(VOID, *CSR, *CSR, READ_VECTOR, INT, VECTOR, VECTOR)
+@compiled(VOID, *CSR, *CSR, READ_VECTOR, READ_INDICES, INT, VECTOR, VECTOR)
 def _squared_row_norms(  # type: ignore[no-untyped-def]
-    w_indptr, w_indices, w_data, indptr, indices, data, diagonal, first, out, row
+    w_indptr, w_indices, w_data, indptr, indices, data, diagonal, places, first, out, row
 ):
+    # row is zero on entry and on return
     for i in range(out.shape[0]):
-        row[:] = 0.0
-        accumulate_row(w_indptr, w_indices, w_data, indptr, indices, data, first + i, row)
-        row[first + i] = diagonal[first + i]
+        word, place = first + i, places[i]
+        accumulate_row(w_indptr, w_indices, w_data, indptr, indices, data, word, row)
+        row[place] = diagonal[place]
+        touched = 0
+        for p in range(w_indptr[word], w_indptr[word + 1]):
+            doc = w_indices[p]
+            touched += indptr[doc + 1] - indptr[doc]
         total = 0.0
-        for j in range(row.shape[0]):
-            total += row[j] * row[j]
+        if touched < row.shape[0]:
+            # A rare word meets few others: go over its documents again instead of over all words.
+            for p in range(w_indptr[word], w_indptr[word + 1]):
+                doc = w_indices[p]
+                for q in range(indptr[doc], indptr[doc + 1]):
+                    j = indices[q]
+                    total += row[j] * row[j]
+                    row[j] = 0.0
+        else:
+            for j in range(row.shape[0]):
+                total += row[j] * row[j]
+                row[j] = 0.0
+        row[place] = 0.0
         out[i] = total

@@ -19,7 +19,8 @@ from ..corpus.blocks import BlockSource
 from ..exceptions import InputError
 from ..linalg.parallel import for_each_block
 from ..linalg.sparse import csr_parts, gram_times_lanes, in_lanes, out_of_lanes
-from .moments import diagonal_of, no_pair, refuse_dense, require_exact, warn_of_fractions
+from .groups import WordGroups
+from .moments import diagonal_of, no_pair, refuse_dense, require_exact, warn_of_fractions, word_index
 from .sums import PairSums, pair_weights
 
 logger = logging.getLogger("anchorwords.statistics")
@@ -27,6 +28,8 @@ logger = logging.getLogger("anchorwords.statistics")
 # Sums kept side by side: no more than this many, and so many numbers in all (128 MiB).
 _GROUPS = 8
 _ACCUMULATED = 1 << 24
+# Rows of C that a thread adds to at a time.
+_ROWS_TOGETHER = 16
 
 
 class StreamedOperator:
@@ -38,19 +41,21 @@ class StreamedOperator:
         Read once here and once a product.
     n_jobs : int or None
         Threads; the results do not depend on it.
+    every_word : bool
+        Keep the words that never occur, whose rows are zero.
 
     Attributes
     ----------
     shape : (N, N)
-        Words that occur in a usable document, and no others.
+        Words that occur in a usable document, and no others unless ``every_word``.
     used : (all words,) array of bool
-        Which those are.
+        Which those are that occur.
     n_docs, n_skipped : int
     n_passes : int
         Times the source has been read.
     """
 
-    def __init__(self, source: BlockSource, *, n_jobs: int | None = None) -> None:
+    def __init__(self, source: BlockSource, *, n_jobs: int | None = None, every_word: bool = False) -> None:
         self._source = source
         self._n_jobs = n_jobs
         self.n_passes = 0
@@ -62,7 +67,7 @@ class StreamedOperator:
         if sums.n_skipped:
             logger.info("skipped %d documents with fewer than two tokens", sums.n_skipped)
         self.used: BoolArray = sums.df > 0
-        words = np.flatnonzero(self.used)
+        words = np.arange(source.n_words) if every_word else np.flatnonzero(self.used)
         # Frequent words first: most of a product touches few of them, which then stay in the cache.
         order = np.argsort(-sums.df[words], kind="stable")
         self._order: IntArray = order
@@ -176,14 +181,58 @@ class StreamedOperator:
 
     def rows(self, words: Sequence[int] | IntArray) -> SparseLike:
         """Rows of C at ``words`` as a CSR array (len(words), N)."""
-        index = self._back[np.asarray(words, dtype=np.intp)]
+        index = self._back[self._word_index(words)]
         total = sp.csr_array((index.size, self.shape[0]))
         for _, block in self._dealt_out(1):
             G = self._matrix(block)
             total = total + sp.csr_array(G[:, index].T @ G)
         total = sp.lil_array(total[:, self._back])
-        for k, word in enumerate(np.asarray(words, dtype=np.intp)):
+        for k, word in enumerate(self._word_index(words)):
             total[k, word] = self._diagonal[index[k]]
         rows = sp.csr_array(total)
         rows.eliminate_zeros()
         return rows
+
+    def row_norms(self, words: Sequence[int] | IntArray) -> FloatArray:
+        """Euclidean norms of the rows of C at ``words``, :attr:`rows_a_pass` of them in each pass."""
+        index = self._word_index(words)
+        step = self.rows_a_pass
+        parts = [self._norms_at(self._back[index[start : start + step]]) for start in range(0, index.size, step)]
+        return np.concatenate([np.zeros(0), *parts])
+
+    @property
+    def rows_a_pass(self) -> int:
+        """Rows of C that are summed up in one pass: as many as 128 MiB hold."""
+        return max(1, _ACCUMULATED // self.shape[0])
+
+    def _norms_at(self, places: IntArray) -> FloatArray:
+        rows = np.zeros((places.size, self.shape[0]))
+        for _, block in self._dealt_out(1):
+            G = self._matrix(block)
+            by_word = sp.csr_array(G[:, places].T)
+
+            def add(start: int, stop: int, G: SparseLike = G, by_word: SparseLike = by_word) -> None:
+                part = sp.coo_array(by_word[start:stop] @ G)
+                rows[start + part.row, part.col] += part.data
+
+            for_each_block(add, places.size, _ROWS_TOGETHER, self._n_jobs)
+        rows[np.arange(places.size), places] = self._diagonal[places]
+        return np.sqrt(np.einsum("ij,ij->i", rows, rows))
+
+    def submatrix(self, words: Sequence[int] | IntArray) -> FloatArray:
+        """Dense C restricted to ``words`` x ``words``, in one pass."""
+        return self.submatrices([words])[0]
+
+    def submatrices(self, groups: Sequence[Sequence[int] | IntArray]) -> list[FloatArray]:
+        """The same for each of several groups of words, in one pass over all."""
+        wanted = WordGroups([self._word_index(group) for group in groups])
+        totals = [np.zeros((group.size, group.size)) for group in wanted.groups]
+        for _, block in self._dealt_out(1):
+            for total, product in zip(
+                totals, wanted.products(self._matrix(block)[:, self._back[wanted.words]]), strict=True
+            ):
+                total += product
+        return wanted.with_diagonals(totals, self.diagonal())
+
+    def _word_index(self, words: Sequence[int] | IntArray) -> IntArray:
+        return word_index(words, self.shape[0])

@@ -1,0 +1,99 @@
+"""``anchorwords evaluate``."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .options import Jobs, Json, Quiet, Source, as_fitted, opened, with_reading
+
+if TYPE_CHECKING:
+    from ..corpus.corpus import Corpus
+
+
+@with_reading
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="Model folder written by fit.")],
+    source: Source,
+    reading: dict[str, Any],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="Measure only this, by its name in --json; may be given several times."),
+    ] = None,
+    per_topic: Annotated[bool, typer.Option("--per-topic", help="Print the value of every topic too.")] = False,
+    jobs: Jobs = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Judge a model by the paper's metrics and the field's, on the documents it was learned from or on others.
+
+    Accuracy is measured against the co-occurrence of these documents, in the words that the model knows; documents with
+    fewer than 5 tokens or 3 distinct words of these are left out, as for a fit. Values after a plus-minus sign are standard
+    errors of those that are estimates.
+
+    Example: anchorwords evaluate kos-model docword.kos.txt.gz
+
+    Example: anchorwords evaluate kos-model held-out.txt -m npmi_coherence -m mst_incoherence --per-topic
+    """
+    from .. import evaluate as measure
+    from .. import load_model, topic_table
+    from ..metrics import METRICS
+    from .console import remark, working
+    from .tables import metrics_as_listing, print_listing, topics_as_listing
+
+    names = [known.name for known in METRICS]
+    if metric and (unknown := [name for name in metric if name not in names]):
+        raise typer.BadParameter(f"there is no metric {unknown[0]}; the names are {', '.join(names)}")
+    fitted = load_model(model)
+    with opened(source, as_fitted(fitted, source, reading), quiet, jobs) as corpus, working("Measuring", quiet):
+        kept = _as_for_fit(corpus, fitted.model_.vocabulary)
+        result = measure(fitted, kept, metrics=metric, n_jobs=jobs)
+        result["reference"]["too_short"] += corpus.n_docs - kept.n_docs
+    if as_json:
+        typer.echo(json.dumps(_plain(result | {"undefined": _undefined(result)}), ensure_ascii=False))
+        return
+    about = result["reference"]
+    typer.echo(
+        f"{about['topics']} topics, measured on {about['documents']:,} documents ({about['too_short']:,} too short) and "
+        f"{about['words']:,} words\n"
+    )
+    measured = [known for known in METRICS if known.name in result]
+    print_listing(metrics_as_listing(measured, result), apart=False)
+    for reason in dict.fromkeys(result["undefined"].values()):
+        without = ", ".join(name for name, why in result["undefined"].items() if why == reason)
+        remark(f"{without}: {reason}", quiet)
+    if per_topic:
+        print_listing(topics_as_listing(topic_table(fitted, 3), measured, result["per_topic"]))
+
+
+def _as_for_fit(corpus: Corpus, vocabulary: tuple[str, ...] | None) -> Corpus:
+    """Documents as ``fit`` keeps them: those that hold enough of the model's words."""
+    known = set(corpus.vocabulary if vocabulary is None else vocabulary)
+    if not known & set(corpus.vocabulary):
+        return corpus  # which evaluate refuses with a sentence
+    return corpus.prune(stop_words=[word for word in corpus.vocabulary if word not in known])
+
+
+def _undefined(result: dict[str, Any]) -> dict[str, str]:
+    """Why values are null in JSON."""
+    flat = (
+        {}
+        if result.get("log_relative_volume") != -math.inf
+        else {"log_relative_volume": "the hull of the anchors is flat"}
+    )
+    return result["undefined"] | flat
+
+
+def _plain(value: Any) -> Any:
+    """For JSON: arrays as lists, and null for what is not a number."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

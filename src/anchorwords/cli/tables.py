@@ -1,0 +1,197 @@
+"""Results as tables, for the terminal or for Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .._markdown import markdown_escaped, markdown_table, printable, separator_of
+
+if TYPE_CHECKING:
+    from ..metrics.catalogue import Metric
+
+Justify = Literal["left", "right"]
+
+
+def print_topics(rows: list[dict[str, Any]]) -> None:
+    """Print a table of topics."""
+    Console().print(topics_as_table(rows))
+
+
+def topics_as_table(rows: list[dict[str, Any]]) -> Table:
+    """Table of topics; characteristic words that are not prominent stand in the last column."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("topic", justify="right")
+    table.add_column("share", justify="right")
+    table.add_column("anchor", style="bold")
+    table.add_column("prominent words", ratio=3)
+    table.add_column("characteristic words not among them", ratio=2, style="dim")
+    for row in rows:
+        between = _between(row)
+        table.add_row(
+            str(row["topic"]),
+            _percent(row["prevalence"]),
+            _plain(row["anchor"]),
+            _plain(between.join(row["prominent"])),
+            _plain(between.join(row["specific"])),
+        )
+    return table
+
+
+def print_side_by_side(rows: list[dict[str, Any]]) -> None:
+    """Print prominent and characteristic words as the paper's Table 1 does."""
+    console = Console()
+    # Where nothing can be bold (a file, a pipe) stars stand for it.
+    console.print(side_by_side_as_table(rows, "" if console.color_system else "*"))
+
+
+def side_by_side_as_table(rows: list[dict[str, Any]], mark: str = "") -> Table:
+    """Two columns; characteristic words that are not prominent are bold, and stand between marks."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("prominent words", ratio=1)
+    table.add_column("characteristic words", ratio=1)
+    for row in rows:
+        between = _between(row)
+        words = [
+            _plain(f"{mark}{word}{mark}", "bold") if word in row["specific"] else _plain(word)
+            for word in row["characteristic"]
+        ]
+        table.add_row(_plain(between.join(row["prominent"])), Text(between).join(words))
+    return table
+
+
+def side_by_side_as_markdown(rows: list[dict[str, Any]]) -> str:
+    """The same as a Markdown table."""
+    cells = []
+    for row in rows:
+        between = _between(row)
+        words = [
+            f"**{markdown_escaped(word)}**" if word in row["specific"] else markdown_escaped(word)
+            for word in row["characteristic"]
+        ]
+        cells.append([between.join(map(markdown_escaped, row["prominent"])), between.join(words)])
+    return _markdown([("prominent words", "left"), ("characteristic words", "left")], cells)
+
+
+def print_listing(listing: Listing, *, apart: bool = True) -> None:
+    """Print a listing, after a blank line where it stands apart."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name, justify in listing.columns:
+        table.add_column(name, justify=justify, overflow="fold")
+    for row in listing.rows:
+        table.add_row(*map(_plain, row))
+    console = Console()
+    if apart:
+        console.print()
+    console.print(table)
+
+
+class Listing(NamedTuple):
+    """A table of plain cells, for the terminal or for Markdown.
+
+    Attributes
+    ----------
+    columns : list of (name, "left" or "right")
+    rows : list of list of str
+    """
+
+    columns: list[tuple[str, Justify]]
+    rows: list[list[str]]
+
+    def markdown(self) -> str:
+        """As a Markdown table."""
+        return _markdown(self.columns, [[markdown_escaped(cell) for cell in row] for row in self.rows])
+
+
+def anchors_as_listing(rows: list[dict[str, Any]]) -> Listing:
+    """Anchors with their frequencies, from anchor_table."""
+    columns: list[tuple[str, Justify]] = [
+        ("topic", "right"), ("share", "right"), ("anchor", "left"), ("of all words", "right"),
+        ("of its topic", "right"), ("rank there", "right"),
+    ]  # fmt: skip
+    counted = bool(rows) and "documents" in rows[0]
+    if counted:
+        columns += [("documents", "right"), ("tokens", "right")]
+    cells = []
+    for row in rows:
+        cells.append([
+            str(row["topic"]), _percent(row["prevalence"]), row["anchor"], _small(row["probability"]),
+            _small(row["in_topic"]), "-" if row["rank"] is None else f"{row['rank']:,}",
+        ])  # fmt: skip
+        if counted:
+            cells[-1] += [f"{row['documents']:,}", f"{row['tokens']:,}"]
+    return Listing(columns, cells)
+
+
+def documents_as_listing(rows: list[dict[str, Any]]) -> Listing:
+    """Top documents of each topic; the topic is named in its first line."""
+    columns: list[tuple[str, Justify]] = [
+        ("topic", "right"), ("anchor", "left"), ("share", "right"), ("tokens", "right"), ("document", "left"),
+    ]  # fmt: skip
+    cells = []
+    for row in rows:
+        head = [str(row["topic"]), row["anchor"]]
+        for found in row["documents"]:
+            cells.append([*head, _percent(found["share"]), f"{found['tokens']:,}", str(found["document"])])
+            head = ["", ""]
+        if not row["documents"]:
+            cells.append([*head, "", "", "none"])
+    return Listing(columns, cells)
+
+
+def metrics_as_listing(metrics: Sequence[Metric], result: dict[str, Any]) -> Listing:
+    """Metrics with their values, standard errors, directions, and what they were measured on."""
+    columns: list[tuple[str, Justify]] = [
+        ("metric", "left"), ("value", "right"), ("", "left"), ("", "left"), ("measured on", "left"),
+    ]  # fmt: skip
+    errors = result["standard_error"]
+    return Listing(
+        columns,
+        [
+            [
+                metric.title, "-" if metric.name in result["undefined"] else f"{result[metric.name]:.4g}",
+                f"± {errors[metric.name]:.2g}" if metric.name in errors else "", metric.direction, metric.measured_on,
+            ]
+            for metric in metrics
+        ],
+    )  # fmt: skip
+
+
+def topics_as_listing(rows: list[dict[str, Any]], metrics: Sequence[Metric], per_topic: dict[str, Any]) -> Listing:
+    """A block of lines a metric would be too wide: a line a topic and metric, the topic named in its first line."""
+    columns: list[tuple[str, Justify]] = [("topic", "right"), ("words", "left"), ("metric", "left"), ("value", "right")]
+    cells = []
+    for row in rows:
+        head = [str(row["topic"]), separator_of(row["prominent"]).join(row["prominent"])]
+        for metric in metrics:
+            if metric.name in per_topic:
+                cells.append([*head, metric.title, f"{per_topic[metric.name][row['topic']]:.4g}"])
+                head = ["", ""]
+    return Listing(columns, cells)
+
+
+def _markdown(columns: list[tuple[str, Justify]], rows: Sequence[Sequence[str]]) -> str:
+    return markdown_table([name for name, _ in columns], rows, [justify == "right" for _, justify in columns])
+
+
+def _between(row: dict[str, Any]) -> str:
+    return separator_of(row["prominent"] + row["characteristic"])
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%"
+
+
+def _small(share: float) -> str:
+    """A share of any size, to three digits."""
+    return f"{100 * share:.3g}%"
+
+
+def _plain(words: str, style: str = "") -> Text:
+    """Words as they are: "[red]" is a word, not markup, and control characters do not reach the terminal."""
+    return Text(printable(words), style=style)

@@ -1,0 +1,64 @@
+"""Documents in the columns of a model, whatever they come as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._typing import FloatArray, SparseLike
+from .._validation import check_counts
+from ..corpus.blocks import (
+    InVocabulary,
+    MatrixBlocks,
+    is_blocks,
+    require_columns_in_order,
+    require_rereadable,
+)
+from ..corpus.corpus import Corpus
+from ..exceptions import InputError
+from ..model import TopicModel
+
+
+def blocks_in_columns(model: TopicModel, X: Any) -> Iterator[SparseLike]:
+    """Blocks of a Corpus, matched to the model by word, or of counts over the model's columns."""
+    if isinstance(X, Corpus):
+        return InVocabulary(X, model.vocabulary, model.n_words).blocks()
+    if is_blocks(X):
+        source = MatrixBlocks(X)
+        _require_columns(model, source.n_words)
+        return (block() for block in source.lazy_blocks())
+    require_rereadable(X)
+    require_columns_in_order(X, model.vocabulary)
+    counts = check_counts(X)
+    _require_columns(model, counts.shape[1])
+    return iter([counts])
+
+
+def frequencies(model: TopicModel, X: Any) -> tuple[npt.NDArray[np.int64], FloatArray]:
+    """Documents and tokens in X of each word of the model."""
+    if isinstance(X, Corpus):  # which knows them, also on disk
+        source = InVocabulary(X, model.vocabulary, model.n_words)
+        if not source.document_frequencies.any():
+            raise InputError("the corpus holds none of the model's words: check that the vocabularies match.")
+        return source.document_frequencies, source.term_frequencies
+    documents, tokens = np.zeros(model.n_words, dtype=np.int64), np.zeros(model.n_words)
+    for block in blocks_in_columns(model, X):
+        documents += np.bincount(block.indices, minlength=model.n_words)
+        tokens += np.bincount(block.indices, weights=block.data, minlength=model.n_words)
+    return documents, tokens
+
+
+def number(value: float) -> int | float:
+    """A count as an int where it is whole: tokens are, weights of words need not be."""
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def _require_columns(model: TopicModel, n_columns: int) -> None:
+    if n_columns != model.n_words:
+        raise InputError(
+            f"the model knows {model.n_words} words, but X has {n_columns} columns: give counts over the columns of the "
+            "fit, or a Corpus, which is matched by word."
+        )

@@ -1,0 +1,128 @@
+"""The documents that a topic has most of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from .._validation import check_n_jobs, check_positive_integer
+from ..corpus.corpus import Corpus
+from ..exceptions import InputError
+from ..infer.fold_in import fold_in
+from ..linalg.parallel import limited_threads
+from ..model import TopicModel, as_topic_model
+from ._columns import blocks_in_columns, number
+
+# Shares of documents held at a time, 32 MB: blocks of short documents are cut where there are many topics.
+_SHARES = 1 << 22
+# Shares that agree to so many digits are ties: fold-in does not tell them apart any better.
+_DIGITS = 9
+
+
+def top_documents(
+    model: Any,
+    X: Any,
+    n: int = 10,
+    *,
+    min_tokens: int = 5,
+    n_jobs: int | None = None,
+    progress: Callable[[int, float | None], None] | None = None,
+) -> list[list[dict[str, Any]]]:
+    """The n documents with the largest share of each topic, by maximum likelihood as in ``transform``.
+
+    Documents are gone through once, block by block, and only the best are kept: memory does not grow with their number,
+    but for the names where documents have any.
+
+    Parameters
+    ----------
+    model : TopicModel or fitted AnchorTopicModel
+    X : (M, N) sparse or array-like of counts, blocks of counts, or Corpus
+        A Corpus, in memory or on disk, is matched to the model by its words.
+    n : int
+        Documents a topic.
+    min_tokens : int
+        Leave out documents with fewer tokens of words the model knows. The likeliest composition of very few words is
+        often a single topic, and says little: a document of one word is all of one topic. The default is that of
+        :meth:`Corpus.prune`; a larger one lists longer documents.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    progress : callable, optional
+        Called with the number of documents gone through and their share of all, None where that is not known.
+
+    Returns
+    -------
+    list of K lists of dict, in the order of topic ids
+        ``document`` (its name, or its row where documents have no names), ``row`` (from 0), ``share`` (of the topic in
+        the document) and ``tokens`` (of words the model knows); largest share first, ties to the longer document, then
+        to the earlier. Documents without the topic are not listed.
+    """
+    record = as_topic_model(model)
+    check_positive_integer(n, "n")
+    check_positive_integer(min_tokens, "min_tokens")
+    best = [_Best(n) for _ in range(record.n_components)]
+    n_docs, n_known = _number_of_documents(X), 0.0
+    for first, weights, tokens in _compositions(record, X, check_n_jobs(n_jobs)):
+        n_known += float(tokens.sum())
+        rows = np.flatnonzero(tokens >= min_tokens)
+        for k, kept in enumerate(best):
+            kept.add(weights[rows, k], tokens[rows], first + rows)
+        if progress is not None:
+            done = first + tokens.size
+            progress(done, None if n_docs is None else done / n_docs)
+    if n_known == 0.0:
+        raise InputError("no document holds a word the model knows: check that the vocabularies match.")
+    names = X.doc_ids if isinstance(X, Corpus) else None
+    return [
+        [
+            {
+                "document": int(row) if names is None else names[row],
+                "row": int(row),
+                "share": float(share),
+                "tokens": number(tokens),
+            }
+            for share, tokens, row in zip(kept.shares, kept.tokens, kept.rows, strict=True)
+        ]
+        for kept in best
+    ]
+
+
+class _Best:
+    """The best n documents of one topic so far, in order."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+        self.shares, self.tokens, self.rows = np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp)
+
+    def add(self, shares: FloatArray, tokens: FloatArray, rows: IntArray) -> None:
+        # Few documents of a block can still be among the best: only those are put in order.
+        bar = np.round(self.shares[-1], _DIGITS) if self.shares.size == self._n else 0.0
+        rounded = np.round(shares, _DIGITS)
+        able = (rounded > 0.0) & (rounded >= bar)
+        shares = np.concatenate([self.shares, shares[able]])
+        tokens = np.concatenate([self.tokens, tokens[able]])
+        rows = np.concatenate([self.rows, rows[able]])
+        order = np.lexsort((rows, -tokens, -np.round(shares, _DIGITS)))[: self._n]
+        self.shares, self.tokens, self.rows = shares[order], tokens[order], rows[order]
+
+
+def _compositions(model: TopicModel, X: Any, n_jobs: int | None) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+    """First row, compositions and known tokens of consecutive documents."""
+    step = max(1, _SHARES // model.n_components)
+    prevalence = model.prevalence
+    first = 0
+    with limited_threads(n_jobs):
+        for block in blocks_in_columns(model, X):
+            for start in range(0, block.shape[0], step):
+                part = fold_in(block[start : start + step], model.B, prevalence, n_jobs=n_jobs)
+                yield first + start, part.weights, part.n_known
+            first += block.shape[0]
+
+
+def _number_of_documents(X: Any) -> int | None:
+    if isinstance(X, Corpus):
+        return X.n_docs
+    shape = getattr(X, "shape", None)
+    return int(shape[0]) if shape else None

@@ -1,0 +1,22 @@
+"""Figures of topic models; they need matplotlib, ``pip install 'anchorwords[plot]'``."""
+
+from .convergence import convergence
+from .coordinates import SpaceCoordinates, space_coordinates
+from .correlation import topic_correlation
+from .curves import metric_curves, vocabulary_curves
+from .space import cooccurrence_space, spaces
+from .style import save
+from .tree import topic_tree
+
+__all__ = [
+    "SpaceCoordinates",
+    "convergence",
+    "cooccurrence_space",
+    "metric_curves",
+    "save",
+    "space_coordinates",
+    "spaces",
+    "topic_correlation",
+    "topic_tree",
+    "vocabulary_curves",
+]

@@ -1,0 +1,114 @@
+"""Which topics go together: the matrix A as a heat map."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from .._validation import check_positive_integer
+from ..exceptions import InputError
+from ..interpret.words import prominent_words
+from ..model import as_topic_model
+from .style import own_axes, plain, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LARGEST = 4.0  # log2: beyond a factor of 16 the number says little more
+_MOST_NAMED = 30  # topics whose words still fit beside the rows
+
+
+def topic_correlation(
+    model: Any, *, order: str = "prevalence", normalised: bool = True, ax: Axes | None = None, n_words: int = 2
+) -> Axes:
+    """Draw the topic-topic matrix A of C ~ B A B' (Section 2).
+
+    Parameters
+    ----------
+    model : TopicModel or fitted AnchorTopicModel
+    order : {"prevalence", "similar"}
+        Most prevalent topics first, or topics that go with the same others next to each other (average linkage, optimal
+        order of leaves).
+    normalised : bool
+        Show log2 of A_kl / (p_k p_l), p = A e: how much more often than if independent two topics share a document,
+        clipped at a factor of 16 either way. Otherwise A itself, coloured by its square root.
+    ax : matplotlib Axes, optional
+        Where to draw; by default on a figure of its own.
+    n_words : int
+        Prominent words that name a topic, for up to 30 topics.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    check_positive_integer(n_words, "n_words")
+    record = as_topic_model(model)
+    ratios = log_ratios(record.A)
+    places = topic_order(record.prevalence, ratios, order)
+    K = record.n_components
+    named = K <= _MOST_NAMED
+    words = prominent_words(record, n_words) if named else []
+    with style():
+        height = float(np.clip(1.4 + 0.16 * K, 2.8, 4.6))
+        longest = max((sum(len(word[:18]) + 1 for word in own) for own in words), default=6)
+        axes = own_axes(ax, height + 0.5 + 0.055 * longest, height)
+        shown = (ratios if normalised else record.A)[np.ix_(places, places)]
+        _draw(axes, shown, normalised)
+        _name_topics(axes, places, words)
+    return axes
+
+
+def log_ratios(A: FloatArray) -> FloatArray:
+    """log2 of A_kl / (p_k p_l) within -4 and 4; NaN for topics of no prevalence."""
+    p = A.sum(axis=1)
+    independent = np.outer(p, p)
+    ratio = np.divide(A, independent, out=np.full_like(independent, np.nan), where=independent > 0.0)
+    return np.log2(np.clip(ratio, 2.0**-_LARGEST, 2.0**_LARGEST))
+
+
+def topic_order(prevalence: FloatArray, ratios: FloatArray, order: str) -> IntArray:
+    """Topics in the order in which they are drawn."""
+    if order not in {"prevalence", "similar"}:
+        raise InputError(f"order must be 'prevalence' or 'similar', but is {order!r}.")
+    if order == "prevalence" or len(prevalence) < 3:
+        return np.argsort(-prevalence, kind="stable")
+    from scipy.cluster.hierarchy import leaves_list, linkage
+
+    rows = np.nan_to_num(ratios, nan=0.0)
+    return np.asarray(leaves_list(linkage(rows, "average", optimal_ordering=True)), dtype=np.intp)
+
+
+def _draw(ax: Axes, shown: FloatArray, normalised: bool) -> None:
+    from matplotlib import colormaps
+    from matplotlib.colors import Normalize, PowerNorm
+
+    cmap = colormaps["RdBu_r" if normalised else "cividis"].with_extremes(bad="#bbbbbb")
+    # A by the square root: its diagonal would leave the rest in the dark.
+    norm = Normalize(-_LARGEST, _LARGEST) if normalised else PowerNorm(0.5, vmin=0.0)
+    image = ax.imshow(np.ma.masked_invalid(shown), cmap=cmap, norm=norm, interpolation="nearest")
+    bar = ax.figure.colorbar(image, ax=ax, shrink=0.9, pad=0.02, aspect=25)
+    bar.outline.set_visible(False)
+    if normalised:
+        bar.set_ticks([-4, -2, 0, 2, 4], labels=["≤ −4", "−2", "0", "2", "≥ 4"])
+    unit = "log2 of joint probability over independence"
+    bar.set_label(unit if normalised else "joint probability (square-root scale)")
+    bar.ax.tick_params(labelsize=7)
+
+
+def _name_topics(ax: Axes, places: IntArray, words: list[list[str]]) -> None:
+    """Ids, with words beside the rows where there is room, else every n-th id."""
+    K = len(places)
+    step = next(n for n in (1, 2, 5, 10, 20, 50, 100, K) if n * _MOST_NAMED >= K)
+    ticks = np.arange(0, K, step)
+    ids = [str(places[t]) for t in ticks]
+    names = [f"{places[t]}  {' '.join(plain(w, 18) for w in words[places[t]])}" for t in ticks] if words else ids
+    ax.set_xticks(ticks, labels=ids, rotation=90 if K > 12 else 0)
+    ax.set_yticks(ticks, labels=names)
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    ax.set_xlabel("topic")
+    if not words:
+        ax.set_ylabel("topic")
