@@ -54,7 +54,7 @@ class Plan:
 
 # Three K of each group.
 _FEWER = (5, 15, 25, 30, 40, 50, 55, 65, 75, 80, 90, 100)
-FULL = Plan(more_words={"nips12": {5000: (5, 10, 20, 50)}}, fewer_k={"imdb100k": _FEWER})
+FULL = Plan(more_words={"nips12": {5000: (5, 10, 20, 50)}}, fewer_k={"imdb100k": _FEWER, "spotify": _FEWER})
 QUICK = replace(
     FULL,
     every_k=(5, 10, 20),
