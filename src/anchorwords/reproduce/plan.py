@@ -52,9 +52,9 @@ class Plan:
     table_words: int = 10_000
 
 
-# Three K of each group.
-_FEWER = (5, 15, 25, 30, 40, 50, 55, 65, 75, 80, 90, 100)
-FULL = Plan(more_words={"nips12": {5000: (5, 10, 20, 50)}}, fewer_k={"imdb100k": _FEWER, "spotify": _FEWER})
+# The first and the last K of each group.
+_FEWER = tuple(K for ends in GROUPS.values() for K in ends)
+FULL = Plan(more_words={"nips12": {5000: (5, 10, 20)}}, fewer_k={"imdb100k": _FEWER, "spotify": _FEWER})
 QUICK = replace(
     FULL,
     every_k=(5, 10, 20),
