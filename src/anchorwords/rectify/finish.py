@@ -106,51 +106,111 @@ def _project(indptr: Any, partners: Any, anchored: FloatArray, moved: FloatArray
 
 @compiled(VOID, *CSR[:2], INT, READ_MATRIX, MATRIX, FLOAT, INT, reorder=True)
 def _project_rows(indptr, partners, first, anchored, moved, spare, rounds):  # type: ignore[no-untyped-def]
-    """Project rows u to v_i . u >= 0 for their partners i, by Hildreth's method on the multipliers.
+    """Project rows u to v_i . u >= 0 for their partners i, by Hildreth's method on the multipliers of a working set.
 
-    One multiplier at a time is set to what its own constraint asks for, u = u0 + sum of lambda_i v_i, until all
-    constraints hold and the moves of a round are a thousandth of the whole.
+    u = u0 + sum of lambda_i v_i. One multiplier of the set at a time is given what its own constraint asks for, until
+    the moves of a round are a thousandth of the whole; then those of the other constraints that are violated most join
+    the set, and those whose multiplier is zero leave it. The end is where all constraints hold: few of them are
+    active, as a row has K dimensions, while hundreds may begin violated.
     """
     K = anchored.shape[1]
+    most = K // 4 + 8
     for t in range(moved.shape[0]):
         begin = indptr[first + t]
         size = indptr[first + t + 1] - begin
-        G = np.empty((size, size))
-        products = np.empty(size)
-        multipliers = np.zeros(size)
+        u = moved[t].copy()
         length = 0.0
         for k in range(K):
-            length += moved[t, k] * moved[t, k]
+            length += u[k] * u[k]
+        goals = np.empty(size)
+        products = np.empty(size)
+        inside = np.zeros(size, dtype=np.bool_)
         for a in range(size):
             i = partners[begin + a]
-            products[a] = 0.0
+            square = 0.0
             for k in range(K):
-                products[a] += anchored[i, k] * moved[t, k]
-            for b in range(a + 1):
-                entry = 0.0
-                for k in range(K):
-                    entry += anchored[i, k] * anchored[partners[begin + b], k]
-                G[a, b] = entry
-                G[b, a] = entry
-        for number in range(rounds):
-            feasible = True
-            largest = 0.0
+                square += anchored[i, k] * anchored[i, k]
+            goals[a] = spare * np.sqrt(square * length)
+        room = min(size, 2 * K + 2 * most)
+        members = np.empty(room, dtype=np.int64)
+        places = np.empty(room, dtype=np.int64)
+        multipliers = np.zeros(room)
+        G = np.empty((room, room))
+        slack = np.empty(room)
+        n_members = 0
+        done = 0
+        while done < rounds:
             for a in range(size):
-                goal = spare * np.sqrt(G[a, a] * length)
-                feasible = feasible and products[a] >= 0.5 * goal
-                step = max((goal - products[a]) / G[a, a], -multipliers[a])
-                if step != 0.0:
-                    multipliers[a] += step
-                    largest = max(largest, step * step * G[a, a])
-                    for b in range(size):
-                        products[b] += step * G[a, b]
-            if feasible and number % 4 == 3:
-                whole = 0.0
+                i = partners[begin + a]
+                products[a] = 0.0
+                for k in range(K):
+                    products[a] += anchored[i, k] * u[k]
+            # Those that matter stay.
+            kept = 0
+            for m in range(n_members):
+                if multipliers[m] > 0.0:
+                    places[kept] = m  # rows of G move up; those below, which are still to be read, stay as they are
+                    members[kept], multipliers[kept] = members[m], multipliers[m]
+                    for b in range(kept + 1):
+                        entry = G[m, places[b]]
+                        G[kept, b] = entry
+                        G[b, kept] = entry
+                    kept += 1
+                else:
+                    inside[members[m]] = False
+            n_members = kept
+            # The worst of the others join.
+            joined = 0
+            while joined < most and n_members < room:
+                worst, depth = -1, 0.0
                 for a in range(size):
-                    for b in range(size):
-                        whole += multipliers[a] * G[a, b] * multipliers[b]
-                if largest <= 1e-6 * whole:
+                    if not inside[a] and products[a] < 0.5 * goals[a]:
+                        below = (goals[a] - products[a]) / goals[a]
+                        if below > depth:
+                            worst, depth = a, below
+                if worst < 0:
                     break
-        for a in range(size):
+                inside[worst] = True
+                members[n_members], multipliers[n_members] = worst, 0.0
+                i = partners[begin + worst]
+                for b in range(n_members + 1):
+                    j = partners[begin + members[b]]
+                    entry = 0.0
+                    for k in range(K):
+                        entry += anchored[i, k] * anchored[j, k]
+                    G[n_members, b] = entry
+                    G[b, n_members] = entry
+                n_members += 1
+                joined += 1
+            held = joined == 0
+            for m in range(n_members):
+                slack[m] = products[members[m]] - goals[members[m]]
+                held = held and slack[m] >= -0.5 * goals[members[m]]
+            if held:
+                break
+            while done < rounds:
+                done += 1
+                feasible = True
+                largest = 0.0
+                for m in range(n_members):
+                    feasible = feasible and slack[m] >= -0.5 * goals[members[m]]
+                    step = max(-slack[m] / G[m, m], -multipliers[m])
+                    if step != 0.0:
+                        multipliers[m] += step
+                        largest = max(largest, step * step * G[m, m])
+                        for b in range(n_members):
+                            slack[b] += step * G[m, b]
+                if feasible and done % 4 == 3:
+                    whole = 0.0
+                    for m in range(n_members):
+                        for b in range(n_members):
+                            whole += multipliers[m] * G[m, b] * multipliers[b]
+                    if largest <= 1e-6 * whole:
+                        break
             for k in range(K):
-                moved[t, k] += multipliers[a] * anchored[partners[begin + a], k]
+                u[k] = moved[t, k]
+            for m in range(n_members):
+                i = partners[begin + members[m]]
+                for k in range(K):
+                    u[k] += multipliers[m] * anchored[i, k]
+        moved[t] = u
