@@ -22,6 +22,7 @@ TABLES = {
         "docs/algorithms.md": ("agreement", "limit", "one_pass", "tolerance"),
         "docs/benchmarks.md": ("peers", "converged", "scaling", "floor", "ablation", "side_by_side"),
         "docs/corpora.md": ("reading", "large"),
+        "docs/metrics.md": ("metrics", "evaluate"),
     }.items()
 }
 
@@ -52,6 +53,26 @@ def failing_blocks() -> list[str]:
     return []
 
 
+def stale_metrics(write: bool) -> list[str]:
+    """The table of metrics, where it is not what the package says of them."""
+    from anchorwords._markdown import markdown_table
+    from anchorwords.metrics import METRICS
+
+    columns = ["name", "metric", "formula", "direction", "measured on", "per topic"]
+    rows = [
+        [f"`{m.name}`", m.title, f"`{m.formula}`".replace("|", "\\|"), m.direction, m.measured_on, m.per_topic]
+        for m in METRICS
+    ]
+    path = ROOT / "docs" / "tables" / "metrics.md"
+    wanted = markdown_table(columns, rows) + "\n"
+    if path.is_file() and path.read_text(encoding="utf-8") == wanted:
+        return []
+    if write:
+        path.write_text(wanted, encoding="utf-8")
+        return []
+    return ["docs/tables/metrics.md is not what anchorwords.metrics.METRICS says: run docs/check.py --write"]
+
+
 def stale_tables(write: bool) -> list[str]:
     """Generated tables that differ from what stands in their page."""
     found = []
@@ -76,7 +97,8 @@ def stale_tables(write: bool) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="put the generated tables into their pages")
-    problems = stale_tables(parser.parse_args().write) + broken_links() + failing_blocks()
+    write = parser.parse_args().write
+    problems = stale_metrics(write) + stale_tables(write) + broken_links() + failing_blocks()
     for problem in problems:
         print(problem, file=sys.stderr)
     print(f"docs: {len(pages())} pages, {len(problems)} problem(s)")

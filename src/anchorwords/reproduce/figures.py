@@ -54,9 +54,7 @@ def draw(results: Any, folder: Path) -> dict[str, list[str]]:
 def _panels(stored: list[dict[str, Any]], corpus: str) -> list[dict[str, Any]]:
     """First row the methods at one vocabulary, second row LR-JSMF as the vocabulary grows."""
     here = [panel for panel in stored if panel["corpus"] == corpus]
-    if not here:
-        return []
-    size = next(panel["n_words"] for panel in here if panel["method"] != "LR-JSMF")
+    size = next((panel["n_words"] for panel in here if panel["method"] != "LR-JSMF"), None)
     methods = {panel["method"]: panel for panel in here if panel["n_words"] == size}
     first = [_titled(methods[method], method) for method in METHODS if method in methods]
     growing = sorted(
