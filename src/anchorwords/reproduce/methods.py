@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 from time import process_time
 from typing import Any, NamedTuple
 
@@ -159,8 +159,9 @@ def raw_start(experiment: Experiment, K: int, seed: int, clock: Clock) -> tuple[
     return pairs.vectors, pairs.values
 
 
+@cache
 def warm_up() -> None:
-    """Run every method once on a few documents, so that no time includes the compilation of kernels."""
+    """Run every method on a few documents, once a process, so that no time includes the compilation of kernels."""
     rng = np.random.default_rng(0)
     counts = rng.poisson(40.0 * rng.dirichlet(np.full(4, 0.3), size=120) @ rng.dirichlet(np.full(60, 0.2), size=4))
     counts[np.arange(60), np.arange(60)] += 1  # every word occurs

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from ..plot.curves import K_GROUPS, k_group
+
 METHODS = ("Baseline", "AP+AW", "ENN+LAW", "PALM+LAW", "LR-JSMF")
 # Groups of K whose results are averaged in the second series, as in the paper's Figure 4.
-GROUPS = {"5-25": (5, 25), "30-50": (30, 50), "55-75": (55, 75), "80-100": (80, 100)}
+GROUPS = {f"{low}-{high}": (low, high) for low, high in K_GROUPS}
 # Corpora that stand in for the paper's NeurIPS, NYTimes, Movies and Songs.
 STAND_INS = {"nips12": "NeurIPS", "imdb100k": "NYTimes", "ml1m": "Movies", "spotify": "Songs"}
 
@@ -71,10 +73,7 @@ QUICK = replace(
 
 def group_of(n_components: int) -> str | None:
     """Group of K that a number of topics belongs to."""
-    for name, (low, high) in GROUPS.items():
-        if low <= n_components <= high:
-            return name
-    return None
+    return k_group({"n_components": n_components})
 
 
 def vocabulary_steps(n_words: int, n_steps: int, fewest: int) -> list[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -144,17 +143,11 @@ def _run_corpus(
         if result is None:
             if size != task.n_words:
                 experiment, size = Experiment(_with_words(corpus, task.n_words), jobs), task.n_words
-            warm_up_once()
+            warm_up()
             result = _compute(task, experiment, plan)
             store.write(configuration, result)
         _collect(results, source.name, task, result)
     progress(f"{source.name}: done", 1.0)
-
-
-@cache
-def warm_up_once() -> None:
-    """Compile before the first time is taken."""
-    warm_up()
 
 
 def _tasks(name: str, corpus: Corpus, plan: Plan) -> Iterator[Task]:
