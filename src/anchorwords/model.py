@@ -14,6 +14,39 @@ from .exceptions import InputError
 
 
 @dataclass(frozen=True, eq=False)
+class Stability:
+    """How much of each topic is the same in replicates of the documents; see :func:`anchorwords.stability`.
+
+    Attributes
+    ----------
+    similarity : (K,) array
+        One minus the total variation between the topic and its match, mean over replicates: 1 is never moved.
+    words : (K,) array
+        Share of its ten most probable words that its match keeps, mean over replicates.
+    anchor : (K,) array
+        Share of replicates in which its match has the same anchor.
+    prevalence_low, prevalence_high : (K,) array
+        Interval of its probability.
+    correlation_low, correlation_high : (K, K) array
+        Intervals of the entries of A.
+    level : float
+        Of the intervals, such as 0.9.
+    n_replicates, n_shards : int
+    """
+
+    similarity: FloatArray
+    words: FloatArray
+    anchor: FloatArray
+    prevalence_low: FloatArray
+    prevalence_high: FloatArray
+    correlation_low: FloatArray
+    correlation_high: FloatArray
+    level: float
+    n_replicates: int
+    n_shards: int
+
+
+@dataclass(frozen=True, eq=False)
 class TopicModel:
     """A factorisation C ~ B A B' with its anchors.
 
@@ -36,6 +69,13 @@ class TopicModel:
         Compression the model was read off; None after AW on a dense matrix.
     anchor_rows : (K, N) CSR array or None
         Rows of the original co-occurrence at the anchors, each scaled to sum to one.
+    anchor_groups : tuple of tuples of int, or None
+        The words whose rows together are each topic's anchor, where some topic has several (tandem anchors); ``anchors``
+        holds the first of each. The row of a word of a larger group is not a unit vector in ``word_topics``.
+    composition_dual : (K, K) array or None
+        Lambda of prior-aware compositions, learned on the documents of the fit and frozen.
+    stability : Stability or None
+        How sure the topics are, where that was measured.
     """
 
     B: FloatArray
@@ -47,10 +87,13 @@ class TopicModel:
     vocabulary: tuple[str, ...] | None = None
     Y: FloatArray | None = None
     anchor_rows: SparseLike | None = None
+    anchor_groups: tuple[tuple[int, ...], ...] | None = None
+    composition_dual: FloatArray | None = None
+    stability: Stability | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "vocabulary", check_vocabulary(self.vocabulary, self.n_words))
-        for name in ("B", "A", "anchors", "word_topics", "word_probs", "Y"):
+        for name in ("B", "A", "anchors", "word_topics", "word_probs", "Y", "composition_dual"):
             value = getattr(self, name)
             if value is not None:
                 view = np.asarray(value).view()
@@ -99,9 +142,18 @@ def embed_words(model: TopicModel, used: BoolArray) -> TopicModel:
     if model.anchor_rows is not None:
         small = sp.coo_array(model.anchor_rows)
         rows = sp.csr_array((small.data, (small.row, positions[small.col])), shape=(K, n_words))
-    return TopicModel(
-        B, model.A, model.A_raw_sum, positions[model.anchors], word_topics, word_probs, None, Y, rows
-    )  # fmt: skip
+    groups = model.anchor_groups
+    return replace(
+        model,
+        B=B,
+        anchors=positions[model.anchors],
+        word_topics=word_topics,
+        word_probs=word_probs,
+        vocabulary=None,
+        Y=Y,
+        anchor_rows=rows,
+        anchor_groups=None if groups is None else tuple(tuple(int(positions[i]) for i in group) for group in groups),
+    )
 
 
 def as_topic_model(model: Any) -> TopicModel:
