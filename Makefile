@@ -43,6 +43,10 @@ bench: $(VENV)/.developer
 	$(BIN)/python benchmarks/large.py --quick
 	$(BIN)/python benchmarks/one_pass.py --quick
 	$(BIN)/python benchmarks/evaluate.py --quick
+	$(BIN)/python benchmarks/threshold.py --quick
+	$(BIN)/python benchmarks/readers.py --quick
+	$(BIN)/python benchmarks/labelled.py --quick
+	$(BIN)/python benchmarks/stability.py --quick
 
 docs: $(VENV)/.developer
 	$(BIN)/python docs/check.py

@@ -72,6 +72,15 @@ def fit_anchorwords(counts, K, cores, seed, settings, clock):
     }
 
 
+def fit_readers(counts, K, cores, seed, settings, clock):
+    from anchorwords import AnchorTopicModel
+
+    estimator = AnchorTopicModel.from_preset("readers", K, n_jobs=cores, random_state=seed, **settings)
+    with clock:
+        estimator.fit(counts)
+    return estimator.components_, {"settings": estimator.get_params(), "converged": estimator.converged_}
+
+
 def fit_anchortopics(counts, K, cores, seed, settings, clock):  # noqa: ARG001
     from anchortopics import OTFR
 
@@ -174,6 +183,9 @@ class System:
 
 SYSTEMS = {
     "anchorwords": System("anchorwords", fit_anchorwords, ("anchorwords", "numba", "scikit-learn")),
+    "anchorwords-readers": System(
+        "anchorwords, preset for readers", fit_readers, ("anchorwords", "numba", "scikit-learn")
+    ),
     "anchortopics": System("anchortopics OTFR", fit_anchortopics, ("anchortopics",)),
     "sklearn-nmf": System(
         "scikit-learn NMF on tf-idf", fit_sklearn_nmf, ("scikit-learn",), {}, {"max_iter": 20}
@@ -323,7 +335,7 @@ def measure(name: str, seed: int, options, counts_file: Path, judge: Judge) -> d
         "system": name, "counts": str(counts_file), "K": options.topics, "cores": options.jobs, "seed": seed,
         "settings": settings_of(system, options),
     }  # fmt: skip
-    run, arrays = run_apart(sys.executable if name == "anchorwords" else options.python, job, options.limit)
+    run, arrays = run_apart(sys.executable if name.startswith("anchorwords") else options.python, job, options.limit)
     return run | judge(**arrays) if run["status"] == "ok" else run
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
+# Pages whose Python blocks are run.
+RUN = ("README.md", "docs/documents.md", "docs/reading.md", "docs/refinement.md")
 # Page -> marker -> file whose content stands behind it.
 TABLES = {
     page: {name: f"docs/tables/{name}.md" for name in names}
@@ -23,6 +25,9 @@ TABLES = {
         "docs/benchmarks.md": ("peers", "converged", "scaling", "floor", "ablation", "side_by_side"),
         "docs/corpora.md": ("reading", "large"),
         "docs/metrics.md": ("metrics", "evaluate"),
+        "docs/documents.md": ("composition_error", "transform", "labelled"),
+        "docs/refinement.md": ("readers",),
+        "docs/stability.md": ("stability",),
     }.items()
 }
 
@@ -42,14 +47,18 @@ def broken_links() -> list[str]:
 
 
 def failing_blocks() -> list[str]:
-    """Python blocks of the README that do not run, in order, in one namespace, in an empty folder."""
+    """Python blocks that do not run: those of a page in order, in one namespace, in an empty folder."""
+    return [problem for page in RUN for problem in _failing_block(page)]
+
+
+def _failing_block(page: str) -> list[str]:
     namespace: dict[str, object] = {}
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        for number, block in enumerate(PYTHON.findall((ROOT / "README.md").read_text(encoding="utf-8")), start=1):
+        for number, block in enumerate(PYTHON.findall((ROOT / page).read_text(encoding="utf-8")), start=1):
             try:
-                exec(compile(block, f"README.md, block {number}", "exec"), namespace)
+                exec(compile(block, f"{page}, block {number}", "exec"), namespace)
             except Exception as error:
-                return [f"README.md, Python block {number}: {type(error).__name__}: {error}"]
+                return [f"{page}, Python block {number}: {type(error).__name__}: {error}"]
     return []
 
 

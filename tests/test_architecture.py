@@ -13,12 +13,24 @@ ROOT = Path(anchorwords.__file__).parent
 # Room -> place in the line. The record `model` stands before `anchors`, which fill it.
 ORDER = {
     "_version": 0, "_typing": 0, "exceptions": 0, "_namespace": 0.25, "_memory": 0.5, "_validation": 0.5,
-    "_folders": 0.5, "_markdown": 0,
+    "_folders": 0.5, "_safetensors": 0.5, "_markdown": 0,
     "linalg": 1, "corpus": 2, "datasets": 3, "statistics": 3, "rectify": 4,
     "model": 4.5, "anchors": 5, "infer": 5, "persist": 6, "interpret": 7, "metrics": 7.5,
-    "pipeline": 8, "estimator": 8.5, "plot": 9, "reproduce": 9.5, "cli": 10, "__main__": 11,
+    "pipeline": 8, "compare": 8, "presets": 8, "resampling": 8.2, "scanning": 8.3, "estimator": 8.5, "plot": 9, "export": 9,
+    "reproduce": 9.5, "cli": 10, "__main__": 11,
 }  # fmt: skip
-OPTIONAL = {"torch", "dask", "matplotlib", "pandas", "polars", "pyarrow", "zstandard"}
+OPTIONAL = {
+    "torch",
+    "dask",
+    "matplotlib",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "zstandard",
+    "narwhals",
+    "networkx",
+    "pyLDAvis",
+}
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
 
 

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import anchorwords as aw
-from anchorwords.exceptions import ConvergenceWarning, InputError
+from anchorwords.exceptions import ConvergenceWarning, InputError, UnknownWordWarning
 from anchorwords.metrics.matching import match_topics
 from tests.contracts import check_valid_model
 
@@ -137,11 +137,16 @@ def test_a_corpus_is_matched_by_its_words(sampled, caplog):
         nameless.transform(shuffled)
 
 
+def test_a_missing_anchor_warns_and_the_fit_goes_on(sampled):
+    with pytest.warns(UnknownWordWarning, match=r"'w017x' \(did you mean 'w017'"):
+        model = aw.AnchorTopicModel(4, anchors=["w017x", 30]).fit(sampled.corpus)
+    assert model.anchors_[0] == 30
+
+
 def test_anchors_by_word_and_column(sampled):
     model = aw.AnchorTopicModel(4, anchors=["w017", 30]).fit(sampled.corpus)
     assert model.anchors_[:2].tolist() == [17, 30]
     for anchors, message in [
-        (["nothing"], "'nothing' is not in the vocabulary"),
         ("w017", "single string"),
         ([None], "word or a column index"),
         ([500], "from 0 to 119"),

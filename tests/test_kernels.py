@@ -11,11 +11,12 @@ from anchorwords.corpus import uci, words
 from anchorwords.corpus.blocks import MatrixBlocks
 from anchorwords.exceptions import CorpusFormatError
 from anchorwords.infer import fold_in as fold_in_module
+from anchorwords.infer import sweep
 from anchorwords.linalg import simplex, sparse
 from anchorwords.rectify import finish, pairs
 from anchorwords.statistics import moments, operator, streamed, sums
 
-MODULES = (simplex, sparse, moments, operator, sums, pairs, finish, fold_in_module, uci, words)
+MODULES = (simplex, sparse, moments, operator, sums, pairs, finish, fold_in_module, sweep, uci, words)
 
 
 @pytest.fixture
@@ -41,6 +42,7 @@ def test_every_kernel_is_exercised_here():
         "_solve_rows", "gram_times_lanes", "_small_cosines", "_pair_entries", "_pair_product", "_pair_curvature",
         "_project_rows", "accumulate_rows", "_squared_row_norms", "_fold_in_rows", "_parse_triples",
         "_scan", "_find_whole", "_fill_slots", "_add_pairs",
+        "_expect_rows", "_gather_words", "_lose_rows",
     }  # fmt: skip
 
 
@@ -80,6 +82,32 @@ def test_fold_in(both, seed):
     np.testing.assert_allclose(a.log_likelihood, b.log_likelihood, atol=1e-7)
     np.testing.assert_array_equal(a.n_known, b.n_known)
     assert max(a.gap.max(), b.gap.max()) <= 1e-7
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sweeps(both, seed):
+    """Rows and words that do not begin a block, documents without words, words no topic holds, tiny parameters."""
+    rng = np.random.default_rng(seed)
+    K, N, M = int(rng.integers(1, 7)), 270, 70
+    B = rng.gamma(0.3, size=(N, K)) * (rng.random((N, K)) < 0.5)
+    B[0] += 0.01
+    B[[5, N - 1]] = 0.0
+    B /= B.sum(axis=0)
+    X = rng.integers(0, 4, (M, N)) * (rng.random((M, N)) < 0.03)
+    X[[3, M - 1]] = 0
+    X[4, 5] = 2
+    documents = sweep.as_documents(sp.csr_array(X, dtype=float))
+    alpha = rng.gamma(0.5, size=K) * (1e-5 if seed == 3 else 1.0) + 1e-9
+    background = X.sum(axis=0) / X.sum()
+
+    def function():
+        gamma, tokens = np.tile(alpha, (M, 1)) + X.sum(axis=1, keepdims=True) / K, np.zeros((N, K))
+        likelihood = sweep.expect(documents, B, alpha, gamma, 2, tokens, 1)
+        return gamma, tokens, likelihood, sweep.removal_losses(documents, B, gamma, background, 1)
+
+    for a, b in zip(*both(function), strict=True):
+        # Sums of up to 300 terms in another order; losses are differences of logarithms.
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
 
 
 def test_statistics(both):

@@ -11,20 +11,26 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .anchors.dense import anchor_words
     from .anchors.lowrank import low_rank_anchor_words
+    from .compare import align_topics, changes
     from .corpus.corpus import Corpus
     from .corpus.read import import_corpus, read_corpus
     from .corpus.stored import open_corpus
     from .estimator import AnchorTopicModel, load_model
+    from .infer.refine import Refinement
     from .interpret.anchors import anchor_table
+    from .interpret.common_words import common_words
     from .interpret.documents import top_documents
-    from .interpret.words import characteristic_words, prominent_words, topic_table
+    from .interpret.groups import prevalence_by
+    from .interpret.labels import label_topics
+    from .interpret.words import characteristic_words, prominent_words, top_indices, top_words, topic_table
     from .metrics.evaluate import evaluate
-    from .model import TopicModel
+    from .model import Stability, TopicModel
     from .rectify.alternating import rectify_ap
     from .rectify.enn import rectify_enn
     from .rectify.options import AP, ENN, PALM
     from .rectify.palm import rectify_palm
     from .rectify.result import Rectified
+    from .resampling.stability import stability
     from .statistics.moments import cooccurrence
     from .statistics.operator import CooccurrenceOperator
     from .statistics.sketch import CooccurrenceSketch
@@ -39,26 +45,36 @@ _HOME = {
     "ENN": "rectify.options",
     "PALM": "rectify.options",
     "Rectified": "rectify.result",
+    "Refinement": "infer.refine",
+    "Stability": "model",
     "TopicModel": "model",
+    "align_topics": "compare",
     "anchor_table": "interpret.anchors",
     "anchor_words": "anchors.dense",
+    "changes": "compare",
     "characteristic_words": "interpret.words",
+    "common_words": "interpret.common_words",
     "cooccurrence": "statistics.moments",
     "evaluate": "metrics.evaluate",
     "import_corpus": "corpus.read",
+    "label_topics": "interpret.labels",
     "load_model": "estimator",
     "load_sketch": "statistics.sketch_folder",
     "low_rank_anchor_words": "anchors.lowrank",
     "open_corpus": "corpus.stored",
+    "prevalence_by": "interpret.groups",
     "prominent_words": "interpret.words",
     "read_corpus": "corpus.read",
     "rectify_ap": "rectify.alternating",
     "rectify_enn": "rectify.enn",
     "rectify_palm": "rectify.palm",
+    "stability": "resampling.stability",
     "top_documents": "interpret.documents",
+    "top_indices": "interpret.words",
+    "top_words": "interpret.words",
     "topic_table": "interpret.words",
 }
-_ROOMS = ("datasets", "exceptions", "metrics", "plot")
+_ROOMS = ("datasets", "exceptions", "export", "metrics", "plot")
 
 __all__ = [
     "AP",
@@ -69,24 +85,34 @@ __all__ = [
     "CooccurrenceSketch",
     "Corpus",
     "Rectified",
+    "Refinement",
+    "Stability",
     "TopicModel",
     "__version__",
+    "align_topics",
     "anchor_table",
     "anchor_words",
+    "changes",
     "characteristic_words",
+    "common_words",
     "cooccurrence",
     "evaluate",
     "import_corpus",
+    "label_topics",
     "load_model",
     "load_sketch",
     "low_rank_anchor_words",
     "open_corpus",
+    "prevalence_by",
     "prominent_words",
     "read_corpus",
     "rectify_ap",
     "rectify_enn",
     "rectify_palm",
+    "stability",
     "top_documents",
+    "top_indices",
+    "top_words",
     "topic_table",
 ]
 

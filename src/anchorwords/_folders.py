@@ -99,12 +99,18 @@ class FolderFormat:
             raise self.error(f"{file} is damaged: it is not JSON; {self.again}.") from None
         if not isinstance(manifest, dict) or manifest.get("format") != self.name:
             raise self.error(f"{file} does not describe an anchorwords {self.what}.")
-        if manifest.get("format_version") != self.version:
+        version = manifest.get("format_version")
+        if version != self.version:
+            older = type(version) is int and version < self.version
             raise self.error(
-                f"{folder} has {self.what} format {manifest.get('format_version')!r}, but this version reads "
-                f"{self.version}: upgrade anchorwords, or {self.again}."
+                f"{folder} has {self.what} format {version!r:.50}, but this version reads {self.version}: "
+                f"{'' if older else 'upgrade anchorwords, or '}{self.again}."
             )
-        if manifest.pop("checksum", None) != _text_checksum(manifest):
+        try:
+            right = manifest.pop("checksum", None) == _text_checksum(manifest)
+        except RecursionError:  # nested so deeply that it can be read, but not written
+            right = False
+        if not right:
             raise self.error(f"{file} is damaged: its checksum is wrong; {self.again}.")
         return manifest
 

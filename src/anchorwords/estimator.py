@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import sys
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -15,24 +15,29 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._typing import FloatArray, IntArray, SparseLike
+from ._typing import FloatArray, SparseLike
 from ._validation import check_counts, check_n_jobs
+from .anchors.given import as_plain
 from .corpus.blocks import BlockSource, InVocabulary, MatrixBlocks, is_blocks
 from .corpus.corpus import Corpus
 from .corpus.stored import held_counts
-from .exceptions import AnchorwordsError, ConvergenceWarning, InputError, ModelFormatError
-from .infer.fold_in import Compositions, fold_in
+from .exceptions import AnchorwordsError, InputError, ModelFormatError
+from .infer.aware import learn_dual
+from .infer.complete import complete_documents
+from .infer.compose import check_method, compositions, joined
+from .infer.fold_in import Compositions
+from .infer.refine import Refinement, check_refinement
 from .linalg.parallel import limited_threads
-from .model import TopicModel, embed_words
+from .model import Stability, TopicModel, embed_words
 from .persist import read_model, write_model
-from .pipeline import Progress, fit_sketch, fit_topics, used_positions
+from .pipeline import Progress, fit_sketch, fit_topics
+from .presets import preset
 from .rectify.options import rectifier_from_dict, rectifier_to_dict
+from .resampling.stability import stability
 from .statistics.sketch import CooccurrenceSketch, rule_of_text
 
 logger = logging.getLogger("anchorwords.estimator")
 
-# What a token's log-likelihood may lack before transform says so.
-_WIDE_GAP = 1e-6
 # What a fit leaves behind, and partial_fit leaves to be learned when it is asked for.
 _SOLVED = frozenset(
     {
@@ -56,8 +61,17 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     rectifier : {"enn", "palm", "ap", None} or options record, default="enn"
         "enn" (Algorithm 3), "palm" (Algorithm 4), "ap" (Algorithm 2, dense), None (plain Anchor Word algorithm,
         dense), or ``ENN(...)``, ``PALM(...)``, ``AP(...)`` with their options.
-    anchors : sequence of str or int, optional
-        Up to K words (or columns) taken as anchors, one a topic; the rest are chosen.
+    anchors : sequence, optional
+        Up to K anchors, each a word, a column, or a list of them: the words of a list together are the anchor of one
+        topic (tandem anchors). The rest are chosen. A word that is not there warns, with close matches, and is left out.
+    forbidden_anchors : sequence of str or int, optional
+        Words (or columns) that must not be chosen.
+    min_anchor_docs : int or float, default=1
+        Fewest documents of a word that is chosen as an anchor: a number, or a share between 0 and 1.
+    refinement : Refinement or None, default=None
+        Polish the spectral topics by sweeps of likelihood over the documents; None is the paper's Algorithm 6.
+    composition : {"map", "prior-aware"}, default="map"
+        How ``transform`` finds compositions; "prior-aware" has ``fit`` learn the dual matrix that it needs.
     random_state : int, RandomState or None, default=None
         Seed of the probe that starts the eigendecomposition. Topics do not depend on it beyond rounding, so None means
         a fixed seed: two fits on the same data are the same.
@@ -87,6 +101,8 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     n_features_in_ : int
     feature_names_in_ : (N,) array
         Only when fitted on a data frame.
+    composition_prior_ : Dual
+        Only with prior-aware compositions: their dual matrix and how near it brings the documents to A.
     text_rule_ : dict or None
         How the text of the corpus was split into words.
     sketch_ : CooccurrenceSketch
@@ -102,12 +118,18 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     (400, 3)
     """
 
+    model_: TopicModel
+
     def __init__(
         self,
         n_components: int = 10,
         *,
         rectifier: Any = "enn",
         anchors: Any = None,
+        forbidden_anchors: Any = None,
+        min_anchor_docs: float = 1,
+        refinement: Refinement | None = None,
+        composition: str = "map",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -115,9 +137,29 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.n_components = n_components
         self.rectifier = rectifier
         self.anchors = anchors
+        self.forbidden_anchors = forbidden_anchors
+        self.min_anchor_docs = min_anchor_docs
+        self.refinement = refinement
+        self.composition = composition
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @classmethod
+    def from_preset(cls, name: str, n_components: int = 10, **parameters: Any) -> AnchorTopicModel:
+        """An estimator with the parameters of a named preset; others may be given beside them.
+
+        Parameters
+        ----------
+        name : {"paper", "readers"}
+            "paper" is Algorithm 6 as it stands, the default of the estimator. "readers" is what measurement found best to
+            read (docs/refinement.md): anchors in at least a hundredth of the documents, and refined topics. Read them by
+            ``topic_table(model, ranking="relevance")``.
+        n_components : int
+        **parameters
+            Of the estimator; these win.
+        """
+        return cls(n_components, **(preset(name) | parameters))
 
     def fit(
         self,
@@ -232,13 +274,13 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             vocabulary = getattr(self, "feature_names_in_", None)
             used = np.zeros(self.n_features_in_, dtype=bool)
             used[[int(word) for word in words]] = True
-        anchors = _anchor_columns(self.anchors, vocabulary)
-        if used is not None:
-            anchors = used_positions(anchors, used, self.n_components)
+        if self.refinement is not None:
+            raise InputError("a sketch holds no documents to refine topics on: use refinement=None, or give documents.")
         with _logging(self.verbose), limited_threads(n_jobs):
             fit = fit_sketch(
-                sketch, self.n_components, rectifier=self.rectifier, anchors=anchors, min_df=min_df, n_jobs=n_jobs,
-                progress=progress,
+                sketch, self.n_components, rectifier=self.rectifier, anchors=self.anchors,
+                forbidden=self.forbidden_anchors, min_anchor_docs=self.min_anchor_docs, vocabulary=vocabulary, used=used,
+                min_df=min_df, n_jobs=n_jobs, progress=progress,
             )  # fmt: skip
         model = fit.model if used is None else embed_words(fit.model, used)
         if used is None:
@@ -255,20 +297,58 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         data = self._data(X)
         n_jobs = check_n_jobs(self.n_jobs)
         vocabulary = X.vocabulary if isinstance(X, Corpus) else getattr(self, "feature_names_in_", None)
-        anchors = _anchor_columns(self.anchors, vocabulary)
+        check_method(self.composition)
+        refinement = check_refinement(self.refinement)
         if start is not None and start.named and vocabulary is None:
             raise InputError("the sketch has words with names, but the data have none: give a Corpus or a data frame.")
         basis = None if start is None else start.basis(vocabulary if start.named else None, self.n_features_in_)
         seed = self._seed()
         with _logging(self.verbose), limited_threads(n_jobs):
             fit = fit_topics(
-                data, self.n_components, rectifier=self.rectifier, anchors=anchors, random_state=seed,
-                n_jobs=n_jobs, progress=progress, start=basis,
+                data, self.n_components, rectifier=self.rectifier, anchors=self.anchors,
+                forbidden=self.forbidden_anchors, min_anchor_docs=self.min_anchor_docs, vocabulary=vocabulary,
+                random_state=seed, n_jobs=n_jobs, progress=progress, start=basis, refinement=refinement,
             )  # fmt: skip
         self.text_rule_ = X.text_rule if isinstance(X, Corpus) else None
         n_iter = 0 if fit.rectified is None else fit.rectified.n_iter
         converged = fit.rectified is None or fit.rectified.converged
-        return self._adopt(fit.model.with_vocabulary(vocabulary), n_iter, converged)
+        self._adopt(fit.model.with_vocabulary(vocabulary), n_iter, converged)
+        self.__dict__.pop("composition_prior_", None)
+        return self.learn_composition_prior(X) if self.composition == "prior-aware" else self
+
+    def learn_composition_prior(self, X: Any) -> AnchorTopicModel:
+        """Learn what prior-aware compositions need, on the documents of the fit; ``fit`` does where it was asked to.
+
+        Parameters
+        ----------
+        X : (M, N) sparse or array-like of counts, data frame, Corpus, or blocks
+            Read once; of more than fifty thousand documents every s-th is used.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        n_jobs = check_n_jobs(self.n_jobs)
+        with limited_threads(n_jobs):
+            self.composition_prior_ = learn_dual(self.model_, self._blocks_to_compose(X), n_jobs=n_jobs)
+        self.model_ = replace(self.model_, composition_dual=self.composition_prior_.matrix)
+        return self
+
+    def measure_stability(self, X: Any, **options: Any) -> Stability:
+        """Error bars of every topic, kept with the model and shown by :func:`topic_table`.
+
+        Parameters
+        ----------
+        X : (M, N) sparse or array-like of counts, Corpus, or blocks
+            The documents of the fit.
+        **options
+            Of :func:`stability`, such as ``n_replicates``.
+        """
+        check_is_fitted(self)
+        found = stability(self, X, **({"n_jobs": self.n_jobs} | options))
+        self.model_ = replace(self.model_, stability=found)
+        return found
 
     def _adopt(self, model: TopicModel, n_iter: int, converged: bool) -> AnchorTopicModel:
         self.model_ = model
@@ -282,8 +362,8 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self._n_features_out = model.n_components
         return self
 
-    def transform(self, X: Any) -> FloatArray:
-        """Topic composition of each document, by maximum likelihood on the simplex.
+    def transform(self, X: Any, method: str | None = None) -> FloatArray:
+        """Topic composition of each document, which depends on no other document.
 
         Words the model has never seen are ignored, counted and logged; a document with no known word gets
         the topic prevalence.
@@ -292,13 +372,16 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         ----------
         X : (M, N) sparse or array-like of counts, data frame, or Corpus
             A Corpus is matched to the model by its words.
+        method : {"map", "prior-aware"}, optional
+            Largest penalised likelihood, or least squares under the dual matrix with which documents have the second
+            moment A; by default ``composition``.
 
         Returns
         -------
         (M, K) array, rows sum to one
         """
         check_is_fitted(self)
-        return self._compose(X).weights
+        return joined(self._compositions(X, method)).weights
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Log-likelihood of a token, natural logarithm, over the known words of the documents; higher is better.
@@ -307,41 +390,33 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         compares models of the same ``n_components``, and does not choose it.
         """
         check_is_fitted(self)
-        result = self._compose(X)
+        result = joined(self._compositions(X, "map"))
         tokens = float(result.n_known.sum())
         if tokens == 0.0:
             raise InputError("no document holds a word the model knows: check that the vocabularies match.")
         return float(result.log_likelihood.sum()) / tokens
 
-    def transform_blocks(self, X: Any) -> Iterator[FloatArray]:
+    def perplexity(self, X: Any) -> float:
+        """Perplexity of documents by completion: each is inferred from every second token and scored on the others.
+
+        Unlike :meth:`score` it does not grow better with ``n_components`` by itself, and compares numbers of topics on
+        documents that were held out.
+        """
+        check_is_fitted(self)
+        return complete_documents(
+            self.model_, self._blocks_to_compose(X), n_jobs=check_n_jobs(self.n_jobs)
+        ).perplexity  # fmt: skip
+
+    def transform_blocks(self, X: Any, method: str | None = None) -> Iterator[FloatArray]:
         """As :meth:`transform`, block after block: for what is larger than memory, or to tell of progress."""
         check_is_fitted(self)
-        return (part.weights for part in self._compositions(X))
+        return (part.weights for part in self._compositions(X, method))
 
-    def _compose(self, X: Any) -> Compositions:
-        return Compositions(*(np.concatenate(arrays) for arrays in zip(*self._compositions(X), strict=True)))
-
-    def _compositions(self, X: Any) -> Iterator[Compositions]:
-        model = self.model_
-        n_jobs = check_n_jobs(self.n_jobs)
-        unknown = widest = 0.0
-        n_wide = 0
-        with limited_threads(n_jobs):
-            for counts in self._blocks_to_compose(X):
-                part = fold_in(counts, model.B, model.prevalence, n_jobs=n_jobs)
-                unknown += float(counts.sum()) - float(part.n_known.sum())
-                widest = max(widest, float(part.gap.max(initial=0.0)))
-                n_wide += int((part.gap > _WIDE_GAP).sum())
-                yield part
-        if n_wide:
-            warnings.warn(
-                f"{n_wide} documents were not solved to optimality: their log-likelihood a token may be up to {widest:.1g} "
-                "below the best.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        if unknown > 0:
-            logger.info("transform: %g tokens are of words the model has never seen", unknown)
+    def _compositions(self, X: Any, method: str | None) -> Iterator[Compositions]:
+        chosen = self.composition if method is None else method
+        return compositions(
+            self.model_, self._blocks_to_compose(X), method=chosen, n_jobs=check_n_jobs(self.n_jobs)
+        )  # fmt: skip
 
     def _data(self, X: Any) -> SparseLike | BlockSource:
         """What to fit: counts in memory, or a source that is read block by block."""
@@ -392,7 +467,11 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         params = {
             "n_components": int(self.n_components),
             "rectifier": rectifier_to_dict(self.rectifier),
-            "anchors": None if self.anchors is None else [a if isinstance(a, str) else int(a) for a in self.anchors],
+            "anchors": as_plain(self.anchors),
+            "forbidden_anchors": as_plain(self.forbidden_anchors),
+            "min_anchor_docs": np.asarray(self.min_anchor_docs).item(),
+            "refinement": None if self.refinement is None else asdict(self.refinement),
+            "composition": self.composition,
             "random_state": int(self.random_state) if isinstance(self.random_state, (int, np.integer)) else None,
             "n_jobs": check_n_jobs(self.n_jobs),
             "verbose": int(self.verbose),
@@ -419,6 +498,8 @@ def load_model(path: str | os.PathLike[str]) -> AnchorTopicModel:
     try:
         params = dict(metadata["params"])
         params["rectifier"] = rectifier_from_dict(params["rectifier"])
+        if params.get("refinement") is not None:
+            params["refinement"] = Refinement(**params["refinement"])
         estimator = AnchorTopicModel(**params)
         estimator.n_features_in_ = model.n_words
         if metadata["feature_names_in"]:
@@ -430,29 +511,6 @@ def load_model(path: str | os.PathLike[str]) -> AnchorTopicModel:
         return estimator._adopt(model, int(metadata["n_iter"]), bool(metadata["converged"]))
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFormatError(f"{path} does not describe a fitted estimator ({error}): save it again.") from error
-
-
-def _anchor_columns(anchors: Any, vocabulary: Any) -> IntArray | None:
-    """Anchors given as words or columns, as columns."""
-    if anchors is None:
-        return None
-    if isinstance(anchors, str):
-        raise InputError(f"anchors must be a sequence of words or columns, but is the single string {anchors!r}.")
-    if not isinstance(anchors, (Sequence, np.ndarray)):
-        raise InputError(f"anchors must be a sequence of words or columns, but is {anchors!r}.")
-    positions = {} if vocabulary is None else {str(word): i for i, word in enumerate(vocabulary)}
-    columns = []
-    for anchor in anchors:
-        if isinstance(anchor, str):
-            if anchor not in positions:
-                known = "is not in the vocabulary" if positions else "cannot be looked up without a vocabulary"
-                raise InputError(f"the anchor {anchor!r} {known}: give a word of the corpus or a column index.")
-            columns.append(positions[anchor])
-        elif isinstance(anchor, (int, np.integer)) and not isinstance(anchor, bool):
-            columns.append(int(anchor))
-        else:
-            raise InputError(f"each anchor must be a word or a column index, but one is {anchor!r}.")
-    return np.array(columns, dtype=np.intp)
 
 
 def _matched(corpus: Corpus, model: TopicModel) -> Iterator[SparseLike]:

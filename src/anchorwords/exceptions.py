@@ -45,5 +45,9 @@ class FractionalCountsWarning(UserWarning):
     """Counts are not whole numbers, so Eq. 1 is only approximately unbiased."""
 
 
+class UnknownWordWarning(UserWarning):
+    """A word that was named is not among the words of the documents; the work goes on without it."""
+
+
 class TextWarning(UserWarning):
     """Text was read, but not into what a reader would call words."""

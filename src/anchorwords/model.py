@@ -76,6 +76,8 @@ class TopicModel:
         Lambda of prior-aware compositions, learned on the documents of the fit and frozen.
     stability : Stability or None
         How sure the topics are, where that was measured.
+    log_likelihood : tuple of float, or None
+        That of a token after each sweep of a refinement; None for spectral topics.
     """
 
     B: FloatArray
@@ -90,6 +92,7 @@ class TopicModel:
     anchor_groups: tuple[tuple[int, ...], ...] | None = None
     composition_dual: FloatArray | None = None
     stability: Stability | None = None
+    log_likelihood: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "vocabulary", check_vocabulary(self.vocabulary, self.n_words))

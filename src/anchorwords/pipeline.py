@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias
@@ -14,10 +14,12 @@ import scipy.sparse as sp
 from ._typing import BoolArray, FloatArray, SparseLike
 from ._validation import check_n_components
 from .anchors.dense import anchor_words
-from .anchors.lowrank import low_rank_anchor_words
-from .anchors.select import check_anchors
+from .anchors.given import Choice, guided_choice
+from .anchors.lowrank import clipped_rows, low_rank_anchor_words
+from .anchors.tandem import anchor_rows_of
 from .corpus.blocks import BlockSource
 from .exceptions import InputError
+from .infer.refine import Refinement, refine_topics
 from .linalg.fixed_point import Iteration
 from .linalg.randomized import Eigenpairs
 from .model import TopicModel, embed_words
@@ -67,16 +69,21 @@ def fit_topics(
     *,
     rectifier: Any = "enn",
     anchors: Any = None,
+    forbidden: Any = None,
+    min_anchor_docs: float = 1,
+    vocabulary: Sequence[str] | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     start: FloatArray | None = None,
+    refinement: Refinement | None = None,
 ) -> Fit:
     """Learn topics from counts as check_counts returns them, or from blocks of them that are read anew for each pass.
 
     Words that never occur in a usable document take no part and are put back at the end. Parameters are those
-    of :class:`anchorwords.AnchorTopicModel`; ``anchors`` are column indices here. ``start`` has a row a column of the
-    data, and columns near its leading eigenvectors.
+    of :class:`anchorwords.AnchorTopicModel`, guidance among them (see :func:`guided_choice`), whose words are looked up
+    in the ``vocabulary``. ``start`` has a row a column of the data, and columns near its leading eigenvectors. A
+    ``refinement`` goes over the documents again: :mod:`anchorwords.infer.refine`.
     """
     options = resolve_rectifier(rectifier)
     if start is not None and not isinstance(options, ENN):
@@ -86,7 +93,10 @@ def fit_topics(
     report("statistics", 0.0)
     operator, used, n_counts = _operator(data, n_jobs)
     K = check_n_components(n_components, operator.shape[0], f"usable words (n_features = {used.size})")
-    fixed = used_positions(anchors, used, K)
+    choice = guided_choice(
+        K, anchors, forbidden, min_anchor_docs,
+        used=used, df=operator.document_frequencies, n_docs=operator.n_docs, vocabulary=vocabulary,
+    )  # fmt: skip
     report("statistics", 1.0)
     logger.info(
         "statistics: %d documents (%d too short), %d words, %d counts, %.2f s",
@@ -123,7 +133,7 @@ def fit_topics(
         _log_rectified(rectified, begin)
         begin = perf_counter()
         report("topics", 0.0)
-        model = low_rank_anchor_words(rectified.Y, anchors=fixed, n_jobs=n_jobs)
+        model = low_rank_anchor_words(rectified.Y, anchors=choice.groups, candidates=choice.candidates, n_jobs=n_jobs)
     else:
         C = operator.to_matrix()
         if isinstance(options, AP):
@@ -133,11 +143,47 @@ def fit_topics(
             C = rectified.C  # type: ignore[assignment]
         begin = perf_counter()
         report("topics", 0.0)
-        model = anchor_words(C, K, anchors=fixed, n_jobs=n_jobs)
+        model = anchor_words(C, K, anchors=choice.groups, candidates=choice.candidates, n_jobs=n_jobs)
     model = with_original_rows(model, operator)
     report("topics", 1.0)
     logger.info("topics: %d anchors, raw sum of A %.4f, %.2f s", K, model.A_raw_sum, perf_counter() - begin)
-    return Fit(embed_words(model, used), rectified, eigenpairs, operator.n_docs, operator.n_skipped)
+    model = embed_words(model, used)
+    if refinement is not None:
+        model = _refined(model, data, refinement, choice, used, operator, n_jobs, report)
+    return Fit(model, rectified, eigenpairs, operator.n_docs, operator.n_skipped)
+
+
+def _refined(
+    model: TopicModel,
+    data: SparseLike | BlockSource,
+    options: Refinement,
+    choice: Choice,
+    used: BoolArray,
+    operator: CooccurrenceOperator | StreamedOperator,
+    n_jobs: int | None,
+    report: Progress,
+) -> TopicModel:
+    begin = perf_counter()
+    report("refinement", 0.0)
+    candidates = used.copy()
+    if choice.candidates is not None:
+        candidates[np.flatnonzero(used)] = choice.candidates
+    streamed = isinstance(data, BlockSource)
+    refined = refine_topics(
+        model, None if streamed else data, lambda: (block() for block in data.lazy_blocks()) if streamed else [data],
+        options, n_given=len(choice.groups), candidates=candidates, n_jobs=n_jobs, progress=report,
+    )  # fmt: skip
+    assert refined.log_likelihood is not None
+    logger.info(
+        "refinement: %d sweeps, log-likelihood a token %.4f -> %.4f, %.2f s", len(refined.log_likelihood),
+        refined.log_likelihood[0], refined.log_likelihood[-1], perf_counter() - begin,
+    )  # fmt: skip
+    report("refinement", 1.0)
+    place = np.cumsum(used) - 1
+    rows = sp.coo_array(anchor_rows_of(refined, lambda words: operator.rows(place[words])))
+    shape = (refined.n_components, refined.n_words)
+    placed = sp.csr_array((rows.data, (rows.row, np.flatnonzero(used)[rows.col])), shape=shape)
+    return replace(refined, anchor_rows=placed)
 
 
 def fit_sketch(
@@ -146,12 +192,18 @@ def fit_sketch(
     *,
     rectifier: Any = "enn",
     anchors: Any = None,
+    forbidden: Any = None,
+    min_anchor_docs: float = 1,
+    vocabulary: Sequence[str] | None = None,
+    used: BoolArray | None = None,
     min_df: int = 1,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Fit:
     """Learn topics of the words of a sketch, ``sketch.words(min_df)``; parameters are those of :func:`fit_topics`.
 
+    Guidance speaks of the columns that ``vocabulary`` names, of which the words of the sketch are those in ``used``; by
+    default these are the words of the sketch themselves.
     The rows of the original statistics at the anchors are not known: those of the rectified ones stand in for them.
     """
     options = resolve_rectifier(rectifier)
@@ -165,27 +217,29 @@ def fit_sketch(
     values, vectors = sketch.eigh(n_components, min_df=min_df)
     report("eigenpairs", 1.0)
     logger.info("eigenpairs: of the sketch, %.2f s", perf_counter() - begin)
-    K, n_words = values.size, vectors.shape[0]
-    fixed = check_anchors(anchors, n_words, K)
+    K = values.size
+    df = sketch.document_frequencies
+    choice = guided_choice(
+        K, anchors, forbidden, min_anchor_docs,
+        used=np.ones(vectors.shape[0], dtype=bool) if used is None else used, df=df[df >= min_df], n_docs=sketch.n_docs,
+        vocabulary=sketch.words(min_df) if vocabulary is None and sketch.named else vocabulary,
+    )  # fmt: skip
     begin = perf_counter()
     rectified = rectify_enn(
         (vectors, values), K, n_jobs=n_jobs, callback=_reporter(report, options.tol, options.max_iter), **asdict(options)
     )  # fmt: skip
     _log_rectified(rectified, begin)
     report("topics", 0.0)
-    model = low_rank_anchor_words(rectified.Y, anchors=fixed, n_jobs=n_jobs)
-    assert rectified.Y is not None
-    rows = np.maximum(rectified.Y[model.anchors] @ rectified.Y.T, 0.0)
-    model = replace(model, anchor_rows=sp.csr_array(rows / rows.sum(axis=1, keepdims=True)))
+    model = low_rank_anchor_words(rectified.Y, anchors=choice.groups, candidates=choice.candidates, n_jobs=n_jobs)
+    rows = anchor_rows_of(model, lambda words: sp.csr_array(clipped_rows(rectified.Y, words)))
+    model = replace(model, anchor_rows=rows)
     report("topics", 1.0)
     return Fit(model, rectified, None, sketch.n_docs, sketch.n_skipped)
 
 
 def with_original_rows(model: TopicModel, operator: CooccurrenceOperator | StreamedOperator) -> TopicModel:
-    """The model with its anchors' rows of the original co-occurrence, scaled to sum to one."""
-    rows = operator.rows(model.anchors)
-    sums = np.asarray(rows.sum(axis=1)).ravel()
-    return replace(model, anchor_rows=sp.csr_array(sp.diags_array(1.0 / sums) @ rows))
+    """The model with its anchors' rows of the original co-occurrence, scaled to sum to one; of groups their mean."""
+    return replace(model, anchor_rows=anchor_rows_of(model, operator.rows))
 
 
 def _operator(
@@ -202,14 +256,6 @@ def _operator(
 def _drop_unused(counts: SparseLike) -> tuple[SparseLike, Any]:
     used = np.bincount(counts[carries_a_pair(counts)].indices, minlength=counts.shape[1]) > 0
     return (counts if used.all() else sp.csr_array(counts[:, np.flatnonzero(used)])), used
-
-
-def used_positions(anchors: Any, used: Any, K: int) -> Any:
-    """Given anchors, columns of all words, as positions among the used ones."""
-    index = check_anchors(anchors, used.size, K)
-    if index.size and not used[index].all():
-        raise InputError(f"anchors must occur in the documents, but column {index[~used[index]][0]} never does.")
-    return (np.cumsum(used) - 1)[index]
 
 
 def _log_rectified(rectified: Rectified, begin: float) -> None:

@@ -116,7 +116,7 @@ def test_given_anchors_come_first(nonnegative_factor):
         ([0, 0], "distinct"),
         ([-1], "from 0 to 79"),
         ([80], "from 0 to 79"),
-        ([0.5], "column indices"),
+        ([0.5], "column index"),
         (list(range(7)), "at most n_components=6"),
         ([10, 11], "independent"),
     ],

@@ -46,9 +46,10 @@ def test_fit_then_topics(files, tmp_path, sampled):
     assert shown.returncode == 0
     assert shown.stdout.count("%") == 5
     as_json = json.loads(run("topics", tmp_path / "model", "--json").stdout)
-    expected = aw.topic_table(aw.AnchorTopicModel(5, random_state=0).fit(sampled.corpus.prune()))
+    readers = aw.AnchorTopicModel.from_preset("readers", 5, random_state=0).fit(sampled.corpus.prune())
+    expected = aw.topic_table(readers, ranking="relevance")
     assert [row["anchor"] for row in as_json] == [row["anchor"] for row in expected]
-    assert as_json[0]["prominent"] == expected[0]["prominent"]
+    assert as_json[0]["words"] == expected[0]["words"]
 
 
 def test_fit_a_matrix_with_options(files, tmp_path):
@@ -118,7 +119,7 @@ def test_errors_are_one_line_with_an_exit_code(files, tmp_path, arguments, code,
 
 def test_version_and_help():
     assert aw.__version__ in run("--version").stdout
-    for command in ("demo", "fit", "topics"):
+    for command in ("demo", "fit", "topics", "compare"):
         text = run(command, "--help")
         assert text.returncode == 0
         assert "Example: anchorwords" in text.stdout
@@ -139,6 +140,7 @@ def test_demo_prints_topics_of_scientific_python():
     done = run("demo", "-k", 12, "-n", 6)
     assert done.returncode == 0, done.stderr
     assert "12 topics in" in done.stdout
+    assert "words by relevance" in done.stdout
     text = done.stdout
     assert any(word in text for word in ("matrix", "matrices"))
     assert any(word in text for word in ("distribution", "probability"))
@@ -153,9 +155,10 @@ def test_progress_bars_on_a_terminal(sampled, monkeypatch):
     screen = Console(force_terminal=True, width=100, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
     monkeypatch.setattr(module, "error_console", lambda: screen)
     with module.fit_progress(quiet=False) as progress:
-        aw.AnchorTopicModel(4).fit(sampled.corpus, progress=progress)
+        model = aw.AnchorTopicModel.from_preset("readers", 4).fit(sampled.corpus, progress=progress)
+        model.measure_stability(sampled.corpus, n_replicates=2, progress=progress)
     text = screen.export_text()
-    for stage in ("Statistics", "eigenpairs", "Rectification", "topics"):
+    for stage in ("Statistics", "eigenpairs", "Rectification", "topics", "Refinement", "Basis", "Replicates"):
         assert stage in text
     with module.fit_progress(quiet=True) as nothing:
         assert nothing is None

@@ -184,9 +184,50 @@ def test_a_reading_option_for_a_corpus_is_bad_usage(folder):
     assert "counted already" in " ".join(result.stderr.replace("│", " ").split())
 
 
+# ---- Stability.
+
+
+def test_replicates_say_how_sure_topics_are(folder, sampled):
+    arguments = (folder / "model", folder / "corpus", "-m", "entropy", "--replicates", 3)
+    measured = json.loads(evaluate(*arguments, "--json").stdout)
+    expected = aw.stability(aw.load_model(folder / "model"), sampled.corpus, n_replicates=3)
+    assert measured["stability"] == pytest.approx(expected.similarity.mean(), rel=1e-6)
+    for name, values in (
+        ("stability", expected.similarity),
+        ("stable_words", expected.words),
+        ("anchor_stability", expected.anchor),
+        ("prevalence_low", expected.prevalence_low),
+        ("prevalence_high", expected.prevalence_high),
+    ):
+        np.testing.assert_allclose(measured["per_topic"][name], values, rtol=1e-6, atol=1e-9, err_msg=name)
+    text = evaluate(*arguments, "--per-topic").stdout
+    line = next(line for line in text.splitlines() if line.startswith("Stability"))
+    assert columns(line) == [
+        "Stability", f"{expected.similarity.mean():.4g}", "higher is better", "3 replicates of 32 shards"
+    ]  # fmt: skip
+    assert text.split("\n\n")[2].count("Stability") == 5
+    # The model on disk is as it was.
+    assert aw.load_model(folder / "model").model_.stability is None
+
+
+def test_stability_that_was_kept_is_shown_again(folder, sampled, tmp_path):
+    model = aw.load_model(folder / "model")
+    kept = model.measure_stability(sampled.corpus, n_replicates=2)
+    model.save(tmp_path / "model")
+    measured = json.loads(evaluate(tmp_path / "model", folder / "corpus", "-m", "entropy", "--json").stdout)
+    assert measured["stability"] == pytest.approx(kept.similarity.mean())
+    assert measured["per_topic"]["stability"] == kept.similarity.tolist()
+
+
+def test_replicates_that_cannot_be_made(folder):
+    assert "at least 2" in evaluate(folder / "model", folder / "corpus", "--replicates", 1, code=2).stderr
+    result = evaluate(folder / "ap", folder / "corpus", "--replicates", 3, code=1)
+    assert "replicates are rectified by ENN" in str(result.exception)
+
+
 def test_help():
     text = evaluate("--help").stdout
-    assert text.count("Example: anchorwords evaluate") == 2
-    for option in ("--metric", "--per-topic", "--json", "--jobs"):
+    assert text.count("Example: anchorwords evaluate") == 3
+    for option in ("--metric", "--per-topic", "--replicates", "--json", "--jobs"):
         line = next(line for line in text.splitlines() if option in line and "Example" not in line)
         assert len(line.split()) > 5

@@ -126,7 +126,7 @@ def test_import_then_fit_then_transform(sources, tmp_path):
     done = run("import", sources / "docs.tsv.gz", "--text-column", 2, "--id-column", 1, "-o", tmp_path / "corpus")
     assert done.returncode == 0, done.stderr
     assert "400 documents, 32 words" in done.stdout
-    fitted = run("fit", tmp_path / "corpus", "-k", 3, "-o", tmp_path / "model")
+    fitted = run("fit", tmp_path / "corpus", "-k", 3, "-o", tmp_path / "model", "--preset", "paper")
     assert fitted.returncode == 0, fitted.stderr
     assert "written to" in fitted.stdout
     model = aw.load_model(tmp_path / "model")

@@ -165,6 +165,108 @@ def test_text_is_split_as_for_the_fit(tmp_path):
         assert row["documents"][0]["tokens"] == 6
 
 
+# ---- Rankings, stability, groups of anchors, common words.
+
+
+@pytest.fixture(scope="module")
+def sure(tmp_path_factory, sampled):
+    """A refined model with an anchor of two words, whose stability was measured."""
+    folder = tmp_path_factory.mktemp("sure")
+    model = aw.AnchorTopicModel.from_preset("readers", 5, anchors=[["w003", "w010"]]).fit(sampled.corpus)
+    model.measure_stability(sampled.corpus, n_replicates=3)
+    model.save(folder / "model")
+    sampled.corpus.save(folder / "corpus")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("ranking", "head"),
+    [
+        ("probability", "prominent words"),
+        ("relevance", "words by relevance"),
+        ("frex", "words by FREX"),
+        ("characteristic", "characteristic words"),
+    ],
+)
+def test_words_in_the_order_asked_for(folder, ranking, head):
+    model = aw.load_model(folder / "model")
+    expected = aw.topic_table(model, 4, ranking=ranking)
+    assert json.loads(topics(folder, "-n", 4, "--ranking", ranking, "--json").stdout) == expected
+    lines = topics(folder, "-n", 4, "--ranking", ranking).stdout.splitlines()
+    assert head in lines[0]
+    for row, line in zip(expected, lines[1:], strict=True):
+        listed = row.get("words", row["prominent"])
+        beside = [word for word in row["characteristic"] if word not in listed]
+        assert line.split() == [str(row["topic"]), f"{100 * row['prevalence']:.1f}%", row["anchor"], *listed, *beside]
+
+
+def test_refined_topics_are_read_by_relevance(sure, folder):
+    by_default = topics(sure, "-n", 5, "--json").stdout
+    assert by_default == topics(sure, "-n", 5, "--ranking", "relevance", "--json").stdout
+    assert by_default != topics(sure, "-n", 5, "--ranking", "probability", "--json").stdout
+    assert "words by relevance" in topics(sure).stdout
+    for style in ("paper", "markdown"):
+        assert "words by relevance" in topics(sure, "--style", style).stdout
+        assert "prominent words" in topics(folder, "--style", style).stdout
+
+
+def test_side_by_side_marks_what_is_not_listed(sure):
+    rows = json.loads(topics(sure, "-n", 6, "--ranking", "frex", "--json").stdout)
+    lines = topics(sure, "-n", 6, "--ranking", "frex", "--style", "markdown").stdout.splitlines()[2:7]
+    for row, line in zip(rows, lines, strict=True):
+        words = [word if word in row["words"] else f"**{word}**" for word in row["characteristic"]]
+        assert line == f"| {' '.join(row['words'])} | {' '.join(words)} |"
+
+
+def test_the_weight_of_probability(folder):
+    probable = json.loads(topics(folder, "--ranking", "relevance", "--weight", 1, "--json").stdout)
+    assert all(row["words"] == row["prominent"] for row in probable)
+    lifted = json.loads(topics(folder, "--ranking", "relevance", "--weight", 0, "--json").stdout)
+    assert any(row["words"] != row["prominent"] for row in lifted)
+
+
+def test_stability_stands_beside_the_share(sure, folder):
+    rows = json.loads(topics(sure, "--json").stdout)
+    lines = topics(sure).stdout.splitlines()
+    assert re.split(r"\s{2,}", lines[0].strip())[:5] == ["topic", "share", "interval", "stability", "anchor"]
+    for row, line in zip(rows, lines[1:], strict=True):
+        low, high = f"{100 * row['prevalence_low']:.1f}", f"{100 * row['prevalence_high']:.1f}%"
+        assert line.split()[2:6] == [low, "to", high, f"{row['stability']:.2f}"]
+    assert "stability" not in topics(folder).stdout
+    first, second = topics(sure, "--style", "markdown").stdout.strip().split("\n\n")
+    assert second.startswith("| topic | share | interval | stability | words kept | anchor kept | anchor |")
+    assert len(second.splitlines()) == len(first.splitlines()) == 7
+
+
+def test_an_anchor_of_several_words_is_shown_whole(sure):
+    rows = json.loads(topics(sure, "--json").stdout)
+    assert next(row for row in rows if row["topic"] == 0)["anchors"] == ["w003", "w010"]
+    assert topics(sure).stdout.count("w003 + w010") == 1
+    assert topics(sure, "--anchors").stdout.count("w003 + w010") == 2
+    assert topics(sure, "--documents", 1, "--corpus", sure / "corpus").stdout.count("w003 + w010") == 2
+
+
+def test_candidates_for_stop_words(folder):
+    model = aw.load_model(folder / "model")
+    expected = aw.common_words(model, 4)
+    assert expected
+    told = json.loads(topics(folder, "--common-words", 4, "--json").stdout)
+    assert told == {"topics": aw.topic_table(model), "common_words": expected}
+    listed = topics(folder, "--common-words", 4).stdout.split("\n\n")[1].splitlines()
+    assert [line.split()[0] for line in listed[1:]] == [one["word"] for one in expected]
+    markdown = topics(folder, "--common-words", 4, "--style", "markdown").stdout.strip().split("\n\n")[1]
+    assert len(markdown.splitlines()) == 2 + len(expected)
+
+
+def test_no_candidates_are_no_table(tmp_path):
+    corpus = aw.read_corpus([t for t in ("cats purr sleep", "dogs bark run", "banks lend money") for _ in range(6)])
+    aw.AnchorTopicModel(3).fit(corpus).save(tmp_path / "model")
+    result = topics(tmp_path, "--common-words", 4)
+    assert "common word" not in result.stdout
+    assert "no candidates for stop words" in result.stderr
+    assert json.loads(topics(tmp_path, "--common-words", 4, "--json").stdout)["common_words"] == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -174,6 +276,11 @@ def test_text_is_split_as_for_the_fit(tmp_path):
         (["--keep-case", "--anchors"], "--keep-case: how to read documents"),
         (["--documents", "0", "--corpus", "CORPUS"], "--documents"),
         (["--style", "poem"], "poem"),
+        (["--ranking", "luck"], "luck"),
+        (["--weight", "0.5"], "--weight belongs to --ranking relevance and frex, but words are by probability"),
+        (["--ranking", "frex", "--weight", "2"], "--weight"),
+        (["--ranking", "characteristic", "--style", "paper"], "choose another --ranking"),
+        (["--common-words", "0"], "--common-words"),
         (["--corpus", "CORPUS", "--anchors", "--ngrams", "2"], "whose words are counted already"),
     ],
 )
@@ -185,6 +292,10 @@ def test_bad_usage_exits_with_two(folder, arguments, message):
 
 def test_every_option_has_help():
     text = runner.invoke(app, ["topics", "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"}).output
-    for option in ("--style", "--anchors", "--documents", "--min-tokens", "--corpus", "--json"):
+    assert text.count("Example: anchorwords topics") == 3
+    for option in (
+        "--style", "--ranking", "--weight", "--anchors", "--documents", "--min-tokens", "--corpus", "--common-words",
+        "--json",
+    ):  # fmt: skip
         line = next(line for line in text.splitlines() if option in line and "Example" not in line)
         assert len(line.split()) > 6

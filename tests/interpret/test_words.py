@@ -7,7 +7,8 @@ import pytest
 
 import anchorwords as aw
 from anchorwords.exceptions import InputError
-from anchorwords.interpret.words import characteristic_indices, prominent_indices
+from anchorwords.interpret.words import characteristic_indices, prominent_indices, top_words
+from anchorwords.model import Stability
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +97,44 @@ def test_ties_go_to_the_lower_index_and_zeros_are_left_out(model):
         assert top.tolist() == [5, 9, 3, 70]
         assert company.tolist() == [4, 2, 80]
     assert [top.tolist() for top in prominent_indices(tied, 3)] == [[5, 9, 3]] * 5
+
+
+def test_the_table_lists_another_ranking_beside(model):
+    plain = aw.topic_table(model, 4)
+    assert aw.topic_table(model, 4, ranking="probability") == plain
+    for ranking, weight in (("relevance", None), ("relevance", 0.2), ("frex", 0.7), ("characteristic", None)):
+        ranked = top_words(model, 4, ranking=ranking, weight=weight)
+        table = aw.topic_table(model, 4, ranking=ranking, weight=weight)
+        assert [row.pop("words") for row in table] == [ranked[row["topic"]] for row in table]
+        assert table == plain
+    with pytest.raises(InputError, match="ranking must be one of"):
+        aw.topic_table(model, ranking="best")
+    with pytest.raises(InputError, match="takes no weight"):
+        aw.topic_table(model, weight=0.5)
+
+
+def test_topics_of_several_anchors_name_them_all(model):
+    words = model.model_.vocabulary
+    groups = tuple((int(anchor), 7, 9) if k == 2 else (int(anchor),) for k, anchor in enumerate(model.anchors_))
+    table = {row["topic"]: row for row in aw.topic_table(replace(model.model_, anchor_groups=groups))}
+    for k, group in enumerate(groups):
+        assert table[k]["anchors"] == [words[i] for i in group]
+        assert table[k]["anchor"] == " + ".join(table[k]["anchors"])
+    assert table[0]["anchor"] == words[model.anchors_[0]]
+
+
+def test_the_table_says_how_sure_a_topic_is(model):
+    rng = np.random.default_rng(0)
+    similarity, own_words, anchor, low, high = rng.random((5, 5))
+    stability = Stability(similarity, own_words, anchor, low, high, rng.random((5, 5)), rng.random((5, 5)), 0.9, 20, 10)
+    plain = aw.topic_table(model)
+    table = aw.topic_table(replace(model.model_, stability=stability))
+    for row, before in zip(table, plain, strict=True):
+        k = row["topic"]
+        found = {name: row.pop(name) for name in set(row) - set(before)}
+        assert found == {
+            "stability": similarity[k], "stable_words": own_words[k], "anchor_stability": anchor[k],
+            "prevalence_low": low[k], "prevalence_high": high[k],
+        }  # fmt: skip
+        assert {type(value) for value in found.values()} == {float}
+        assert row == before

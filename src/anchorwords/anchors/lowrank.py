@@ -22,8 +22,10 @@ from ..exceptions import InputError
 from ..linalg.parallel import limited_threads, one_library_thread
 from ..linalg.tall import squared_lengths, times
 from ..model import TopicModel
+from .given import anchor_groups, check_candidates, choosable
 from .recover import recover_topics
 from .select import select_anchors
+from .tandem import Groups, Tandem, heads, is_group, tandem_row, topic_groups
 
 # Entries of Y Y' alive at a time while rows are repaired: 32 MiB of float64.
 _TILE_ENTRIES = 1 << 22
@@ -69,7 +71,30 @@ def normalised_coordinates(Y: Any) -> Coordinates:
     return Coordinates(X, d, usable)
 
 
-def low_rank_anchor_words(Y: Any, *, anchors: Any = None, n_jobs: int | None = None) -> TopicModel:
+def rows_and_anchors(model: TopicModel) -> tuple[FloatArray, FloatArray]:
+    """Coordinates of the rows of Cbar and of the model's anchors, in one orthonormal basis: distances are those in words.
+
+    The basis is that of :func:`normalised_coordinates`, which the coordinates of single anchors are rows of; pseudo-rows of
+    groups may leave its span, and have a coordinate more for each.
+    """
+    assert model.Y is not None
+    X = normalised_coordinates(model.Y).X
+    if model.anchor_groups is None:
+        return X, X[model.anchors]
+    Q = np.linalg.qr(model.Y)[0]
+    topics = np.flatnonzero(is_group(model.anchor_groups))
+    words = [np.sort(np.array(model.anchor_groups[k], dtype=np.intp)) for k in topics]
+    rows = np.array([tandem_row(clipped_rows(model.Y, group), quiet=True) for group in words])
+    points = X[model.anchors]
+    points[topics] = rows @ Q
+    beyond = np.zeros((points.shape[0], topics.size))
+    beyond[topics] = np.linalg.qr((rows - points[topics] @ Q.T).T)[1].T
+    return np.hstack([X, np.zeros((X.shape[0], topics.size))]), np.hstack([points, beyond])
+
+
+def low_rank_anchor_words(
+    Y: Any, *, anchors: Any = None, candidates: Any = None, n_jobs: int | None = None
+) -> TopicModel:
     """Low-rank Anchor Word algorithm (Algorithm 5).
 
     Agrees with :func:`anchor_words` on Y Y' to rounding where Y Y' >= 0, and returns a valid model also where it
@@ -80,8 +105,12 @@ def low_rank_anchor_words(Y: Any, *, anchors: Any = None, n_jobs: int | None = N
     ----------
     Y : (N, K) array
         Compression of the co-occurrence, C ~ Y Y'.
-    anchors : sequence of int, optional
-        Up to K words taken as anchors; the rest are chosen by pivoting.
+    anchors : sequence of int or of lists of int, optional
+        Up to K words taken as anchors, in this order; the rest are chosen by pivoting. A list of words is the anchor of
+        one topic, by the harmonic mean of their rows (tandem anchors); such a mean can leave the span of Y, and anchors
+        chosen after it keep away from its projection there.
+    candidates : (N,) bool array, optional
+        Words that may be chosen; those given need not be among them.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
@@ -98,28 +127,61 @@ def low_rank_anchor_words(Y: Any, *, anchors: Any = None, n_jobs: int | None = N
     if not bool(xp.all(xp.isfinite(Y))):
         raise InputError("Y must be finite, but contains NaN or infinity.")
     K = check_n_components(Y.shape[1], Y.shape[0], "words")
+    groups, allowed = anchor_groups(anchors, Y.shape[0], K), check_candidates(candidates, Y.shape[0])
     with limited_threads(n_jobs), one_library_thread():
-        return _anchor_words(Y, K, anchors, n_jobs)
+        return _anchor_words(Y, K, groups, allowed, n_jobs)
 
 
-def _anchor_words(Y: Any, K: int, anchors: Any, n_jobs: int | None) -> TopicModel:
+def _anchor_words(Y: Any, K: int, given: Groups, candidates: BoolArray | None, n_jobs: int | None) -> TopicModel:
     xp = array_namespace(Y)
     X, d, usable = normalised_coordinates(Y)
-    S = select_anchors(X, K, usable, d, anchors)
+    made = _made_rows(Y, given, usable)
+    _place(X, Y, made, given)
+    S = select_anchors(X, K, choosable(usable, candidates, given), d, heads(given))
+    groups = topic_groups(S, given)
+    several = is_group(groups)
 
-    rows = xp.take(Y, like(S, Y), axis=0) @ Y.T
-    rows = xp.where(rows > 0.0, rows, xp.zeros_like(rows))
-    d = d.copy()
-    d[S] = to_numpy(xp.sum(rows, axis=1))
+    rows = clipped_rows(Y, S)
+    sums = to_numpy(xp.sum(rows, axis=1))
     C_SS = to_numpy(xp.take(rows, like(S, Y), axis=1))
-    rows = rows / like(d[S], Y)[:, None]
+    rows = rows / like(np.where(sums > 0.0, sums, 1.0), Y)[:, None]
+    for k in np.flatnonzero(several):
+        rows[int(k), :] = like(made[int(k)], Y)
+    d = d.copy()
+    d[S[~several]] = sums[~several]
     # The least squares run where the compiled solver does: from here on NumPy's arrays.
     safe = np.where(usable, d, 1.0)[:, None]
     rhs = to_numpy(times(Y, (rows @ Y).T, n_jobs)) / safe
     Y, anchor_rows = to_numpy(Y), to_numpy(rows)
     _repair(Y, np.flatnonzero(~usable), anchor_rows, rhs, d)
-    model = recover_topics(S, anchor_rows @ anchor_rows.T, rhs, d, C_SS, n_jobs=n_jobs)
+    tandem = Tandem(groups, anchor_rows) if several.any() else None
+    model = recover_topics(S, anchor_rows @ anchor_rows.T, rhs, d, C_SS, tandem=tandem, n_jobs=n_jobs)
     return replace(model, Y=Y)
+
+
+def clipped_rows(Y: Any, words: Any) -> Any:
+    """Rows of Y Y' at these words, clipped at zero."""
+    xp = array_namespace(Y)
+    rows = xp.take(Y, like(words, Y), axis=0) @ Y.T
+    return xp.where(rows > 0.0, rows, xp.zeros_like(rows))
+
+
+def _made_rows(Y: Any, given: Groups, usable: BoolArray) -> dict[int, FloatArray]:
+    """Rows, by topic, of groups of words, and of words given as anchors whose own row cannot be one."""
+    # In the order of their columns: that of a list must not matter, not even to rounding.
+    return {
+        k: tandem_row(to_numpy(clipped_rows(Y, np.sort(np.array(group, dtype=np.intp)))))
+        for k, group in enumerate(given)
+        if len(group) > 1 or not usable[group[0]]
+    }
+
+
+def _place(X: Any, Y: Any, made: dict[int, FloatArray], given: Groups) -> None:
+    """Coordinates of these rows in the basis Q in the places of the words that their groups are called by."""
+    if made:
+        Q = array_namespace(Y).linalg.qr(Y, mode="reduced")[0]
+        for k, row in made.items():
+            X[given[k][0], :] = like(row, Y) @ Q
 
 
 def _repair(Y: FloatArray, words: Any, anchor_rows: FloatArray, rhs: FloatArray, d: FloatArray) -> None:

@@ -21,6 +21,7 @@ from .._typing import FloatArray, IntArray
 from ..exceptions import DegenerateWarning
 from ..linalg.simplex import simplex_least_squares
 from ..model import TopicModel
+from .tandem import Groups, Tandem, is_group
 
 # A raw sum this small is rounding: it is near one where the statistics fit the model, and orders above where they do not.
 _NO_CORRELATION = 1e-10
@@ -33,6 +34,7 @@ def recover_topics(
     d: FloatArray,
     C_SS: FloatArray,
     *,
+    tandem: Tandem | None = None,
     n_jobs: int | None = None,
 ) -> TopicModel:
     """Solve for p(topic | word), turn it round by Bayes' rule, and read A off the anchors.
@@ -40,17 +42,21 @@ def recover_topics(
     ``d`` and ``C_SS`` must be non-negative and d positive at the anchors; then B, A and word_topics are valid
     probabilities whatever the rest: where no two anchors co-occur (rare words without rectification) A is the diagonal
     of the topic probabilities, with a warning. Words with d = 0 get a zero row in B and the prevalence in word_topics.
+
+    With ``tandem`` anchors G, rhs and its rows are those of groups of words: words of a group of two or more are recovered
+    like any other, and A is fitted to the rows, as no single entry of C is theirs.
     """
-    K = anchors.size
     Bt = simplex_least_squares(G, rhs, n_jobs=n_jobs)
-    Bt[anchors] = np.eye(K)
+    if tandem is None:
+        Bt[anchors] = np.eye(anchors.size)
+    else:
+        single = np.flatnonzero(~is_group(tandem.groups))
+        Bt[anchors[single]] = np.eye(anchors.size)[single]
+        _give_own_words(Bt, d, tandem.groups)
     joint = Bt * d[:, None]
     p_topic = joint.sum(axis=0)
     B = joint / p_topic
-    # B_S is diagonal in the model, with entries d_s / p(topic): A = B_S^-1 C_SS B_S^-1.
-    inverse = p_topic / d[anchors]
-    A = C_SS * inverse[:, None] * inverse[None, :]
-    A = (A + A.T) / 2.0
+    A = _read_off(C_SS, p_topic / d[anchors]) if tandem is None else _fitted(B, p_topic, tandem.rows)
     raw_sum = float(A.sum())
     if raw_sum > _NO_CORRELATION:
         A /= raw_sum
@@ -63,4 +69,39 @@ def recover_topics(
         )
         A = np.diag(p_topic / p_topic.sum())
     Bt[d == 0.0] = A.sum(axis=1)
-    return TopicModel(B, A, raw_sum, anchors, Bt, d / d.sum())
+    groups = None if tandem is None else tandem.groups
+    return TopicModel(B, A, raw_sum, anchors, Bt, d / d.sum(), anchor_groups=groups)
+
+
+def _read_off(C_SS: FloatArray, inverse: FloatArray) -> FloatArray:
+    """A = B_S^-1 C_SS B_S^-1: B_S is diagonal in the model, with entries d_s / p(topic)."""
+    A = C_SS * inverse[:, None] * inverse[None, :]
+    return (A + A.T) / 2.0
+
+
+def _fitted(B: FloatArray, p_topic: FloatArray, rows: FloatArray) -> FloatArray:
+    """A = diag(p) a, made symmetric: the row r_k of an anchor is B a_k in the model, a_k being p(topic' | topic k)."""
+    a = simplex_least_squares(B.T @ B, rows @ B)
+    A = p_topic[:, None] * a
+    return (A + A.T) / 2.0
+
+
+def _give_own_words(Bt: FloatArray, d: FloatArray, groups: Groups) -> None:
+    """Topics of groups that no word needs get the words of their group, with a warning: no topic may be empty."""
+    taken: set[int] = set()
+    while True:
+        p_topic = d @ Bt
+        none = np.flatnonzero(p_topic <= np.finfo(np.float64).eps * float(d.sum()))
+        empty = [int(k) for k in none if len(groups[k]) > 1 and k not in taken]
+        if not empty:
+            break
+        for k in empty:
+            Bt[list(groups[k])] = np.eye(len(groups))[k]
+        taken.update(empty)
+    if taken:
+        warnings.warn(
+            f"no word needs the anchors of {len(taken)} topic(s), group {min(taken) + 1} of those given among them: such a "
+            "topic is the words given for it alone; give other words, or fewer groups.",
+            DegenerateWarning,
+            stacklevel=5,
+        )

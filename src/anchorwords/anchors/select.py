@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from ..linalg.pivoted import pivot_rows
 from ..linalg.tall import squared_lengths
 
 
-def select_anchors(rows: Any, K: int, candidates: BoolArray, frequency: FloatArray, anchors: Any = None) -> IntArray:
+def select_anchors(rows: Any, K: int, candidates: BoolArray, frequency: FloatArray, fixed: IntArray) -> IntArray:
     """K anchors: those given, then the rows farthest from the span of the chosen ones.
 
     Parameters
@@ -25,17 +24,16 @@ def select_anchors(rows: Any, K: int, candidates: BoolArray, frequency: FloatArr
         Normalised co-occurrence, or its coordinates in any orthonormal basis (Lemma 2: same pivots).
     K : int
     candidates : (N,) bool array
-        Words that may become anchors.
+        Words that may be chosen.
     frequency : (N,) array
         Probability of each word. Where the rows span fewer than K dimensions, the missing anchors are the most
         frequent candidates left, with a warning: the model stays valid, but these topics add nothing.
-    anchors : sequence of int, optional
-        Up to K words taken first.
+    fixed : (at most K,) int array
+        Words taken first, candidates or not.
     """
-    fixed = check_anchors(anchors, rows.shape[0], K)
     eligible = candidates.copy()
     eligible[fixed] = True
-    check_n_components(K, int(eligible.sum()))
+    check_n_components(K, int(eligible.sum()), "usable words that may be anchors")
     chosen = pivot_rows(rows, K, candidates=candidates, first=fixed).indices
     lengths = to_numpy(squared_lengths(array_namespace(rows).take(rows, like(fixed, rows), axis=0)))
     if not lengths.all():
@@ -57,21 +55,3 @@ def select_anchors(rows: Any, K: int, candidates: BoolArray, frequency: FloatArr
         left[chosen] = -np.inf
         chosen = np.concatenate([chosen, np.argsort(-left, kind="stable")[: K - chosen.size]])
     return chosen
-
-
-def check_anchors(anchors: Sequence[int] | IntArray | None, n_words: int, K: int) -> IntArray:
-    """Anchors as distinct column indices, at most K, or InputError."""
-    if anchors is None:
-        return np.zeros(0, dtype=np.intp)
-    index = np.asarray(anchors)
-    if index.size == 0:
-        return np.zeros(0, dtype=np.intp)
-    if index.ndim != 1 or index.dtype.kind not in "iu":
-        raise InputError(f"anchors must be a sequence of column indices, but got {anchors!r}.")
-    if index.size > K:
-        raise InputError(f"at most n_components={K} anchors can be given, but there are {index.size}.")
-    if index.min() < 0 or index.max() >= n_words:
-        raise InputError(f"anchors must be column indices from 0 to {n_words - 1}, but got {anchors!r}.")
-    if np.unique(index).size != index.size:
-        raise InputError(f"anchors must be distinct words, but got {anchors!r}.")
-    return index.astype(np.intp)

@@ -10,10 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from .._version import __version__
+from .compare import compare
 from .console import error_console
 from .demo import demo
 from .evaluate import evaluate
+from .export import export
 from .fit import fit
+from .groups import groups
 from .import_ import import_documents
 from .reproduce import reproduce
 from .sketch import sketch_app
@@ -33,6 +36,9 @@ app.command()(fit)
 app.command()(topics)
 app.command()(transform)
 app.command()(evaluate)
+app.command()(compare)
+app.command()(groups)
+app.command()(export)
 app.command()(reproduce)
 app.add_typer(sketch_app)
 

@@ -18,6 +18,9 @@ _STAGES = {
     "eigenpairs": "Leading eigenpairs",
     "rectification": "Rectification",
     "topics": "Anchors and topics",
+    "refinement": "Refinement",
+    "basis": "Basis of replicates",
+    "replicates": "Replicates",
 }
 
 

@@ -11,6 +11,7 @@ from .options import Jobs, Json, Quiet, Seed, Topics
 
 # Rare words make sharp but unreadable anchors; this many docstrings is enough to be a word of the trade.
 _MIN_DF = 15
+_PRESET = "readers"
 
 
 def demo(
@@ -23,12 +24,15 @@ def demo(
 ) -> None:
     """Fit topics on the docstrings of scientific Python and print them. No network, no files needed.
 
+    Topics are those of the preset for readers, as fit makes them, and their words are listed by relevance.
+
     Example: anchorwords demo --topics 30
     """
     from time import perf_counter
 
     from .. import AnchorTopicModel, topic_table
     from ..datasets import load_docstrings
+    from ..presets import RANKING
     from .console import error_console, fit_progress
     from .tables import print_topics
 
@@ -40,13 +44,15 @@ def demo(
     corpus = load_docstrings().prune(min_df=_MIN_DF)
     begin = perf_counter()
     with fit_progress(quiet) as progress:
-        model = AnchorTopicModel(topics, random_state=seed, n_jobs=jobs).fit(corpus, progress=progress)
+        model = AnchorTopicModel.from_preset(_PRESET, topics, random_state=seed, n_jobs=jobs)
+        model.fit(corpus, progress=progress)
     elapsed = perf_counter() - begin
+    rows = topic_table(model, words, ranking=RANKING[_PRESET])
     if as_json:
-        typer.echo(json.dumps(topic_table(model, words), ensure_ascii=False, indent=1))
+        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return
     typer.echo(
         f"{topics} topics in {corpus.n_docs:,} docstrings, {corpus.n_words:,} words, {corpus.n_tokens:,} tokens, "
         f"in {elapsed:.1f} s:\n"
     )
-    print_topics(topic_table(model, words))
+    print_topics(rows, RANKING[_PRESET])

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import math
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .guidance import checked_replicates
 from .options import Jobs, Json, Quiet, Source, as_fitted, opened, with_reading
+from .output import print_json
 
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
+    from ..metrics.catalogue import Metric
+    from ..model import Stability
 
 
 @with_reading
@@ -25,6 +29,14 @@ def evaluate(
         typer.Option("--metric", "-m", help="Measure only this, by its name in --json; may be given several times."),
     ] = None,
     per_topic: Annotated[bool, typer.Option("--per-topic", help="Print the value of every topic too.")] = False,
+    replicates: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Learn topics again on so many draws of these documents, which must be those of the fit, and say how much "
+            "of each topic stays; 20 is enough, 0 is not at all.",
+        ),
+    ] = 0,
     jobs: Jobs = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -38,30 +50,44 @@ def evaluate(
     Example: anchorwords evaluate kos-model docword.kos.txt.gz
 
     Example: anchorwords evaluate kos-model held-out.txt -m npmi_coherence -m mst_incoherence --per-topic
+
+    Example: anchorwords evaluate kos-model docword.kos.txt.gz --replicates 20 --per-topic
     """
     from .. import evaluate as measure
     from .. import load_model, topic_table
+    from ..exceptions import UnknownWordWarning
     from ..metrics import METRICS
-    from .console import remark, working
+    from .console import fit_progress, remark, working
     from .tables import metrics_as_listing, print_listing, topics_as_listing
 
     names = [known.name for known in METRICS]
     if metric and (unknown := [name for name in metric if name not in names]):
         raise typer.BadParameter(f"there is no metric {unknown[0]}; the names are {', '.join(names)}")
+    checked_replicates(replicates)
     fitted = load_model(model)
-    with opened(source, as_fitted(fitted, source, reading), quiet, jobs) as corpus, working("Measuring", quiet):
-        kept = _as_for_fit(corpus, fitted.model_.vocabulary)
-        result = measure(fitted, kept, metrics=metric, n_jobs=jobs)
+    with opened(source, as_fitted(fitted, source, reading), quiet, jobs) as corpus:
+        with working("Measuring", quiet):
+            kept = _as_for_fit(corpus, fitted.model_.vocabulary)
+        if replicates:
+            with fit_progress(quiet) as progress, warnings.catch_warnings():
+                warnings.simplefilter("ignore", UnknownWordWarning)  # the fit has said it
+                fitted.measure_stability(kept, n_replicates=replicates, n_jobs=jobs, progress=progress)
+        with working("Measuring", quiet):
+            result = measure(fitted, kept, metrics=metric, n_jobs=jobs)
         result["reference"]["too_short"] += corpus.n_docs - kept.n_docs
+    sure = fitted.model_.stability
+    if sure is not None:
+        result["stability"] = float(sure.similarity.mean())
+        result["per_topic"] |= _sureness(sure)
     if as_json:
-        typer.echo(json.dumps(_plain(result | {"undefined": _undefined(result)}), ensure_ascii=False))
+        print_json(result | {"undefined": _undefined(result)})
         return
     about = result["reference"]
     typer.echo(
         f"{about['topics']} topics, measured on {about['documents']:,} documents ({about['too_short']:,} too short) and "
         f"{about['words']:,} words\n"
     )
-    measured = [known for known in METRICS if known.name in result]
+    measured = [known for known in METRICS if known.name in result] + ([] if sure is None else [_as_metric(sure)])
     print_listing(metrics_as_listing(measured, result), apart=False)
     for reason in dict.fromkeys(result["undefined"].values()):
         without = ", ".join(name for name, why in result["undefined"].items() if why == reason)
@@ -88,12 +114,17 @@ def _undefined(result: dict[str, Any]) -> dict[str, str]:
     return result["undefined"] | flat
 
 
-def _plain(value: Any) -> Any:
-    """For JSON: arrays as lists, and null for what is not a number."""
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, list):
-        return [_plain(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def _sureness(sure: Stability) -> dict[str, Any]:
+    """What is known of each topic, under the names of topic_table."""
+    return {
+        "stability": sure.similarity, "stable_words": sure.words, "anchor_stability": sure.anchor,
+        "prevalence_low": sure.prevalence_low, "prevalence_high": sure.prevalence_high,
+    }  # fmt: skip
+
+
+def _as_metric(sure: Stability) -> Metric:
+    """Stability in the company of the metrics."""
+    from ..metrics.catalogue import Metric
+
+    measured_on = f"{sure.n_replicates} replicates of {sure.n_shards} shards"
+    return Metric("stability", "Stability", "1 - total variation", "higher", measured_on, "of the topic and its match")

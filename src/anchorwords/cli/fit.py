@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import warnings
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .guidance import Guidance, with_enough_candidates, with_guiding
 from .options import (
     Jobs,
     Json,
@@ -22,6 +24,10 @@ from .options import (
     with_reading,
 )
 
+if TYPE_CHECKING:
+    from ..corpus.corpus import Corpus
+    from ..estimator import AnchorTopicModel
+
 
 class RectifierName(StrEnum):
     """Rectifiers by name."""
@@ -34,10 +40,12 @@ class RectifierName(StrEnum):
 
 @with_reading
 @with_choosing
+@with_guiding
 def fit(
     source: Source,
     reading: dict[str, Any],
     choosing: dict[str, Any],
+    guiding: Guidance,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Model folder to write; without it, topics are only shown.")
     ] = None,
@@ -57,52 +65,143 @@ def fit(
 
     Text goes by the vocabulary rule that is printed with what it left out; of matrices and baskets every word is kept.
     Documents with fewer than 5 tokens or 3 distinct words are left out, as in the paper. What is larger than memory is
-    read from disk, pass by pass.
+    read from disk, pass by pass. Topics are those of the preset for readers, and their words are listed by relevance; with
+    --preset paper they are the paper's. A word that is named and not there is reported, with what may have been meant.
 
     Example: anchorwords fit cve.tsv.gz --text-column 2 -k 50
 
     Example: anchorwords fit docword.kos.txt.gz -o kos-model --topics 20 --min-df 15
+
+    Example: anchorwords fit reviews.csv --anchor plot,story --anchor music --forbid film --replicates 20 -o reviews
     """
     from time import perf_counter
 
-    from .. import AnchorTopicModel, topic_table
     from ..persist import require_writable_target
+    from ..presets import RANKING
     from ..statistics.sketch_folder import is_sketch_folder
-    from .console import fit_progress, remark
-    from .tables import print_topics
-    from .vocabulary import dropped_sentence, vocabulary_rule
 
     if output is not None:
         require_writable_target(output)
     replacing = output is not None and (output / "model.json").exists()
-    options = _rectifier(rectifier, tol, max_iter)
+    if guiding.replicates and rectifier is not RectifierName.enn:
+        raise typer.BadParameter("--replicates are rectified by ENN: they belong to --rectifier enn")
+    own = {"rectifier": _rectifier(rectifier, tol, max_iter), "random_state": seed, "n_jobs": jobs}
     begin = perf_counter()
-    model = AnchorTopicModel(topics, rectifier=options, random_state=seed, n_jobs=jobs)
     if is_sketch_folder(Path(source)):
-        summary = _fit_sketch(model, Path(source), choosing, quiet)
+        guiding = guiding.without_documents()
+        model, summary = _fit_sketch(Path(source), topics, choosing, guiding, own, quiet)
     else:
         with opened(source, reading | stop_words_for_phrases(reading, choosing), quiet, jobs) as corpus:
-            rule = vocabulary_rule(corpus, choosing)
-            pruned = corpus.prune(**rule.options())
-            if corpus.text_rule is not None or any(value is not None for value in choosing.values()):
-                remark(f"vocabulary: {rule.sentence(corpus.n_docs)}", quiet)
-                remark(dropped_sentence(corpus, pruned), quiet)
-            with fit_progress(quiet) as progress:
-                model.fit(pruned, progress=progress)
-            summary = {
-                "documents": pruned.n_docs, "documents_left_out": corpus.n_docs - pruned.n_docs, "words": pruned.n_words,
-                "tokens": pruned.n_tokens, "vocabulary_rule": rule.options(),
-                "left_out": pruned.dropped._asdict() if pruned.dropped else {},
-            }  # fmt: skip
+            model, summary = _fit_documents(corpus, topics, choosing, guiding, own, quiet)
     if output is not None:
         model.save(output)
     summary = {
-        "model": None if output is None else str(output), "topics": topics, **summary, "rectifier": rectifier.value,
-        "steps": model.n_iter_, "converged": model.converged_, "seconds": round(perf_counter() - begin, 3),
+        "model": None if output is None else str(output), "topics": topics, **summary, "preset": guiding.preset,
+        "rectifier": rectifier.value, "steps": model.n_iter_, "converged": model.converged_, **_learned(model),
+        "seconds": round(perf_counter() - begin, 3),
     }  # fmt: skip
+    _show(model, summary, RANKING[guiding.preset], words, replacing, as_json, quiet)
+
+
+def _fit_documents(
+    corpus: Corpus, topics: int, choosing: dict[str, Any], guiding: Guidance, own: dict[str, Any], quiet: bool
+) -> tuple[AnchorTopicModel, dict[str, Any]]:
+    from .. import AnchorTopicModel
+    from ..exceptions import UnknownWordWarning
+    from .console import fit_progress, remark
+    from .vocabulary import dropped_sentence, vocabulary_rule
+
+    rule = vocabulary_rule(corpus, choosing)
+    pruned = corpus.prune(**rule.options())
+    if corpus.text_rule is not None or any(value is not None for value in choosing.values()):
+        remark(f"vocabulary: {rule.sentence(corpus.n_docs)}", quiet)
+        remark(dropped_sentence(corpus, pruned), quiet)
+    parameters = guiding.parameters(set(pruned.vocabulary)) | own
+    if guiding.min_anchor_docs is None:
+        parameters, why = with_enough_candidates(parameters, pruned, topics)
+        if why is not None:
+            remark(why, quiet)
+    model = AnchorTopicModel(topics, **parameters)
+    with fit_progress(quiet) as progress:
+        model.fit(pruned, progress=progress)
+    if guiding.prior_aware:
+        remark(_prior_sentence(model), quiet)
+    if guiding.replicates:
+        with fit_progress(quiet) as progress, warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnknownWordWarning)  # the fit has said it
+            model.measure_stability(pruned, n_replicates=guiding.replicates, progress=progress)
+    return model, {
+        "documents": pruned.n_docs, "documents_left_out": corpus.n_docs - pruned.n_docs, "words": pruned.n_words,
+        "tokens": pruned.n_tokens, "vocabulary_rule": rule.options(),
+        "left_out": pruned.dropped._asdict() if pruned.dropped else {},
+    }  # fmt: skip
+
+
+def _fit_sketch(
+    folder: Path, topics: int, choosing: dict[str, Any], guiding: Guidance, own: dict[str, Any], quiet: bool
+) -> tuple[AnchorTopicModel, dict[str, Any]]:
+    from .. import AnchorTopicModel, load_sketch
+    from ..corpus.prune import text_preset
+    from .console import fit_progress, remark
+
+    given = sorted(name for name, value in choosing.items() if value is not None and name != "min_df")
+    if given:
+        option = "keep-word" if given[0] == "keep_words" else given[0].replace("_", "-")
+        raise typer.BadParameter(f"--{option} cannot be applied to a sketch, whose words were chosen when it was built")
+    sketch = load_sketch(folder)
+    min_df = choosing["min_df"] or (1 if sketch.text_rule is None else text_preset(sketch.n_docs)["min_df"])
+    remark(f"vocabulary: that of the sketch, words in at least {min_df:,} of {sketch.n_docs:,} documents", quiet)
+    remark("a sketch holds no documents to refine topics on: these are the paper's", quiet)
+    model = AnchorTopicModel(topics, **(guiding.parameters(set(sketch.words(min_df))) | own))
+    with fit_progress(quiet) as progress:
+        model.fit(sketch, progress=progress, min_df=min_df)
+    return model, {
+        "documents": sketch.n_docs, "documents_left_out": sketch.n_skipped, "words": model.n_features_in_,
+        "tokens": sketch.n_tokens,
+    }  # fmt: skip
+
+
+def _learned(model: AnchorTopicModel) -> dict[str, Any]:
+    """What else there is to say of a model, for JSON."""
+    record = model.model_
+    prior = getattr(model, "composition_prior_", None)
+    sure = record.stability
+    return {
+        "min_anchor_docs": model.min_anchor_docs,
+        "refined": record.log_likelihood is not None,
+        "log_likelihood": record.log_likelihood[-1] if record.log_likelihood else None,
+        "composition": model.composition,
+        "prior_mismatch": None if prior is None else float(prior.mismatch),
+        "stability": None if sure is None else float(sure.similarity.mean()),
+        "replicates": 0 if sure is None else sure.n_replicates,
+    }
+
+
+def _prior_sentence(model: AnchorTopicModel) -> str:
+    prior = model.composition_prior_
+    return (
+        f"prior of compositions: learned on {prior.n_docs:,} documents, whose second moment is then within "
+        f"{100 * prior.mismatch:.2g}% of the topics' correlations"
+    )
+
+
+def _show(
+    model: AnchorTopicModel,
+    summary: dict[str, Any],
+    ranking: str,
+    words: int,
+    replacing: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    from .. import topic_table
+    from .console import remark
+    from .tables import print_topics
+
+    output = summary["model"]
     if as_json:
-        shown = {} if output is not None else {"table": topic_table(model, words)}
-        typer.echo(json.dumps(summary | shown, ensure_ascii=False))
+        shown = {} if output is not None else {"table": topic_table(model, words, ranking=ranking)}
+        typer.echo(json.dumps(summary | {"ranking": ranking} | shown, ensure_ascii=False))
         return
     where = (
         "" if output is None
@@ -110,12 +209,12 @@ def fit(
         f"anchorwords topics {output}"
     )  # fmt: skip
     typer.echo(
-        f"{topics} topics of {summary['documents']:,} documents ({summary['documents_left_out']:,} too short) and "
-        f"{summary['words']:,} words in {summary['seconds']:.1f} s{where}"
+        f"{summary['topics']} topics of {summary['documents']:,} documents ({summary['documents_left_out']:,} too short) "
+        f"and {summary['words']:,} words in {summary['seconds']:.1f} s{where}"
     )
     if output is None:
         typer.echo()
-        print_topics(topic_table(model, words))
+        print_topics(topic_table(model, words, ranking=ranking), ranking)
         remark("nothing was written: add -o FOLDER to keep the model", quiet)
 
 
@@ -134,24 +233,3 @@ def _rectifier(name: RectifierName, tol: float | None, max_iter: int | None) -> 
         tol=options.tol if tol is None else tol,
         max_iter=options.max_iter if max_iter is None else max_iter,
     )
-
-
-def _fit_sketch(model: Any, folder: Path, choosing: dict[str, Any], quiet: bool) -> dict[str, Any]:
-    from .. import load_sketch
-    from ..corpus.prune import text_preset
-    from .console import fit_progress, remark
-
-    given = sorted(name for name, value in choosing.items() if value is not None and name != "min_df")
-    if given:
-        raise typer.BadParameter(
-            f"--{given[0].replace('_', '-')} cannot be applied to a sketch, whose words were chosen when it was built"
-        )
-    sketch = load_sketch(folder)
-    min_df = choosing["min_df"] or (1 if sketch.text_rule is None else text_preset(sketch.n_docs)["min_df"])
-    remark(f"vocabulary: that of the sketch, words in at least {min_df:,} of {sketch.n_docs:,} documents", quiet)
-    with fit_progress(quiet) as progress:
-        model.fit(sketch, progress=progress, min_df=min_df)
-    return {
-        "documents": sketch.n_docs, "documents_left_out": sketch.n_skipped, "words": model.n_features_in_,
-        "tokens": sketch.n_tokens,
-    }  # fmt: skip

@@ -145,12 +145,23 @@ def _choosing(
             min=1, help="Keep so many words, best by tf-idf; 50,000 for text by default.", rich_help_panel=WORDS
         ),
     ] = None,
+    keep_word: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WORD",
+            help="Keep this word whatever the rule says; may be given several times.",
+            rich_help_panel=WORDS,
+        ),
+    ] = None,
 ) -> dict[str, Any]:
     """What the user says about the vocabulary; None where nothing."""
-    return {"stop_words": stop_words, "min_df": min_df, "max_df": max_df, "n_words": n_words}
+    return {
+        "stop_words": stop_words, "min_df": min_df, "max_df": max_df, "n_words": n_words,
+        "keep_words": tuple(keep_word) if keep_word else None,
+    }  # fmt: skip
 
 
-def _gathered(name: str, group: Callable[..., dict[str, Any]]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def gathered(name: str, group: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Decorator: a command takes the options of a group, and is called with them gathered in one argument."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -165,8 +176,8 @@ def _gathered(name: str, group: Callable[..., dict[str, Any]]) -> Callable[[Call
 
         @wraps(command)
         def wrapper(*arguments: Any, **given: Any) -> None:
-            gathered = group(**{option.name: given.pop(option.name) for option in options})
-            command(*arguments, **given, **{name: gathered})
+            together = group(**{option.name: given.pop(option.name) for option in options})
+            command(*arguments, **given, **{name: together})
 
         ordered = sorted([*rest, *options], key=lambda parameter: parameter.kind)
         wrapper.__signature__ = own.replace(parameters=ordered)  # type: ignore[attr-defined]
@@ -181,8 +192,8 @@ _PLAIN = {
     "format": "auto", "lowercase": True, "numbers": False, "min_length": 2, "ngrams": (1, 1),
 }  # fmt: skip
 
-with_reading = _gathered("reading", _reading)
-with_choosing = _gathered("choosing", _choosing)
+with_reading = gathered("reading", _reading)
+with_choosing = gathered("choosing", _choosing)
 
 
 def imported(name: str) -> Any:
@@ -233,8 +244,13 @@ def opened(source: str, reading: dict[str, Any], quiet: bool, jobs: int | None =
         yield corpus
 
 
-def as_fitted(fitted: AnchorTopicModel, source: str, reading: dict[str, Any]) -> dict[str, Any]:
-    """For text the rule by which that of the fit was split, and its words; other sources have words of their own."""
+def as_fitted(
+    fitted: AnchorTopicModel, source: str, reading: dict[str, Any], *, every_word: bool = False
+) -> dict[str, Any]:
+    """For text the rule by which that of the fit was split, and its words; other sources have words of their own.
+
+    With ``every_word`` the model's words are counted among all others, so that these can be told of.
+    """
     from ..corpus.counting import TextRule
     from ..corpus.formats import TEXT_FORMATS, format_of
 
@@ -249,7 +265,7 @@ def as_fitted(fitted: AnchorTopicModel, source: str, reading: dict[str, Any]) ->
         )
     rule = TextRule.from_dict(record, reading["tokenizer"])
     own = {name: getattr(rule, name) for name in record if name != "vocabulary"}
-    return reading | own | {"vocabulary": fitted.model_.vocabulary}
+    return reading | own | {"vocabulary": None if every_word else fitted.model_.vocabulary}
 
 
 def readable(source: str, reading: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

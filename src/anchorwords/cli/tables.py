@@ -18,64 +18,100 @@ if TYPE_CHECKING:
 Justify = Literal["left", "right"]
 
 
-def print_topics(rows: list[dict[str, Any]]) -> None:
+# Heads of columns of words, by their ranking.
+_HEADS = {
+    "probability": "prominent words",
+    "relevance": "words by relevance",
+    "frex": "words by FREX",
+    "characteristic": "characteristic words",
+}
+
+
+def print_topics(rows: list[dict[str, Any]], ranking: str = "probability") -> None:
     """Print a table of topics."""
-    Console().print(topics_as_table(rows))
+    Console().print(topics_as_table(rows, ranking))
 
 
-def topics_as_table(rows: list[dict[str, Any]]) -> Table:
-    """Table of topics; characteristic words that are not prominent stand in the last column."""
+def topics_as_table(rows: list[dict[str, Any]], ranking: str = "probability") -> Table:
+    """Table of topics; characteristic words that are not listed stand in the last column.
+
+    Rows are those of topic_table for this ranking; where they hold the stability it stands beside the share.
+    """
+    beside = ranking != "characteristic"
+    sure = bool(rows) and "stability" in rows[0]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("topic", justify="right")
     table.add_column("share", justify="right")
+    if sure:
+        table.add_column("interval", justify="right", no_wrap=True)
+        table.add_column("stability", justify="right")
     table.add_column("anchor", style="bold")
-    table.add_column("prominent words", ratio=3)
-    table.add_column("characteristic words not among them", ratio=2, style="dim")
+    table.add_column(_HEADS[ranking], ratio=3)
+    if beside:
+        table.add_column("characteristic words not among them", ratio=2, style="dim")
     for row in rows:
         between = _between(row)
         table.add_row(
             str(row["topic"]),
-            _percent(row["prevalence"]),
+            percent(row["prevalence"]),
+            *(stability_cells(row)[:2] if sure else []),
             _plain(row["anchor"]),
-            _plain(between.join(row["prominent"])),
-            _plain(between.join(row["specific"])),
+            _plain(between.join(listed_words(row))),
+            *([_plain(between.join(specific_words(row)))] if beside else []),
         )
     return table
 
 
-def print_side_by_side(rows: list[dict[str, Any]]) -> None:
-    """Print prominent and characteristic words as the paper's Table 1 does."""
+def listed_words(row: dict[str, Any]) -> list[str]:
+    """The words of a topic by the ranking that was asked for."""
+    words: list[str] = row.get("words", row["prominent"])
+    return words
+
+
+def specific_words(row: dict[str, Any]) -> list[str]:
+    """Characteristic words that are not listed."""
+    return [word for word in row["characteristic"] if word not in listed_words(row)]
+
+
+def stability_cells(row: dict[str, Any]) -> list[str]:
+    """Interval of the share, and the share of the topic, of its words and of its anchors that stay."""
+    interval = f"{100 * row['prevalence_low']:.1f} to {percent(row['prevalence_high'])}"
+    return [interval, *(f"{row[name]:.2f}" for name in ("stability", "stable_words", "anchor_stability"))]
+
+
+def print_side_by_side(rows: list[dict[str, Any]], ranking: str = "probability") -> None:
+    """Print listed and characteristic words as the paper's Table 1 does."""
     console = Console()
     # Where nothing can be bold (a file, a pipe) stars stand for it.
-    console.print(side_by_side_as_table(rows, "" if console.color_system else "*"))
+    console.print(side_by_side_as_table(rows, "" if console.color_system else "*", ranking))
 
 
-def side_by_side_as_table(rows: list[dict[str, Any]], mark: str = "") -> Table:
-    """Two columns; characteristic words that are not prominent are bold, and stand between marks."""
+def side_by_side_as_table(rows: list[dict[str, Any]], mark: str = "", ranking: str = "probability") -> Table:
+    """Two columns; characteristic words that are not listed in the first are bold, and stand between marks."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("prominent words", ratio=1)
-    table.add_column("characteristic words", ratio=1)
+    table.add_column(_HEADS[ranking], ratio=1)
+    table.add_column(_HEADS["characteristic"], ratio=1)
     for row in rows:
-        between = _between(row)
+        between, specific = _between(row), specific_words(row)
         words = [
-            _plain(f"{mark}{word}{mark}", "bold") if word in row["specific"] else _plain(word)
+            _plain(f"{mark}{word}{mark}", "bold") if word in specific else _plain(word)
             for word in row["characteristic"]
         ]
-        table.add_row(_plain(between.join(row["prominent"])), Text(between).join(words))
+        table.add_row(_plain(between.join(listed_words(row))), Text(between).join(words))
     return table
 
 
-def side_by_side_as_markdown(rows: list[dict[str, Any]]) -> str:
+def side_by_side_as_markdown(rows: list[dict[str, Any]], ranking: str = "probability") -> str:
     """The same as a Markdown table."""
     cells = []
     for row in rows:
-        between = _between(row)
+        between, specific = _between(row), specific_words(row)
         words = [
-            f"**{markdown_escaped(word)}**" if word in row["specific"] else markdown_escaped(word)
+            f"**{markdown_escaped(word)}**" if word in specific else markdown_escaped(word)
             for word in row["characteristic"]
         ]
-        cells.append([between.join(map(markdown_escaped, row["prominent"])), between.join(words)])
-    return _markdown([("prominent words", "left"), ("characteristic words", "left")], cells)
+        cells.append([between.join(map(markdown_escaped, listed_words(row))), between.join(words)])
+    return _markdown([(_HEADS[ranking], "left"), (_HEADS["characteristic"], "left")], cells)
 
 
 def print_listing(listing: Listing, *, apart: bool = True) -> None:
@@ -120,7 +156,7 @@ def anchors_as_listing(rows: list[dict[str, Any]]) -> Listing:
     cells = []
     for row in rows:
         cells.append([
-            str(row["topic"]), _percent(row["prevalence"]), row["anchor"], _small(row["probability"]),
+            str(row["topic"]), percent(row["prevalence"]), row["anchor"], _small(row["probability"]),
             _small(row["in_topic"]), "-" if row["rank"] is None else f"{row['rank']:,}",
         ])  # fmt: skip
         if counted:
@@ -137,7 +173,7 @@ def documents_as_listing(rows: list[dict[str, Any]]) -> Listing:
     for row in rows:
         head = [str(row["topic"]), row["anchor"]]
         for found in row["documents"]:
-            cells.append([*head, _percent(found["share"]), f"{found['tokens']:,}", str(found["document"])])
+            cells.append([*head, percent(found["share"]), f"{found['tokens']:,}", str(found["document"])])
             head = ["", ""]
         if not row["documents"]:
             cells.append([*head, "", "", "none"])
@@ -180,10 +216,11 @@ def _markdown(columns: list[tuple[str, Justify]], rows: Sequence[Sequence[str]])
 
 
 def _between(row: dict[str, Any]) -> str:
-    return separator_of(row["prominent"] + row["characteristic"])
+    return separator_of(listed_words(row) + row["characteristic"])
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """A share to a tenth of a percent."""
     return f"{100 * share:.1f}%"
 
 

@@ -25,6 +25,15 @@ class Style(StrEnum):
     markdown = "markdown"
 
 
+class Ranking(StrEnum):
+    """Orders of a topic's words, as in anchorwords.top_words."""
+
+    probability = "probability"
+    relevance = "relevance"
+    frex = "frex"
+    characteristic = "characteristic"
+
+
 @with_reading
 def topics(
     model: Annotated[Path, typer.Argument(help="Model folder written by fit.")],
@@ -33,10 +42,26 @@ def topics(
     style: Annotated[
         Style,
         typer.Option(
-            help="table: a row a topic; paper: prominent and characteristic words side by side, the latter in bold where "
-            "they are not prominent (between stars in a file); markdown: the same as a Markdown table."
+            help="table: a row a topic; paper: words and characteristic words side by side, the latter in bold where "
+            "they are not among the former (between stars in a file); markdown: the same as a Markdown table."
         ),
     ] = Style.table,
+    ranking: Annotated[
+        Ranking | None,
+        typer.Option(
+            help="Which words of a topic come first: the most probable, those probable here and not elsewhere (relevance), "
+            "those both frequent and exclusive (frex), or those most often with its anchor; by default relevance for "
+            "refined topics, as fit makes them, and probability for the paper's."
+        ),
+    ] = None,
+    weight: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Weight of a word's probability in relevance (0.6 by default) and frex (0.5); 1 orders by probability.",
+        ),
+    ] = None,
     anchors: Annotated[
         bool,
         typer.Option(
@@ -58,23 +83,41 @@ def topics(
             help="Documents for --documents and --anchors: whatever fit reads, or a corpus folder; - is standard input.",
         ),
     ] = None,
+    common_words: Annotated[
+        int | None,
+        typer.Option(min=1, help="List so many frequent words that all topics share: candidates for stop words."),
+    ] = None,
     jobs: Jobs = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON, whatever the style.")] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Print as JSON, whatever the style: a list of topics, with --common-words an object that holds both lists.",
+        ),
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Print the topics of a model, most prevalent first.
 
-    Prominent words are the most probable of a topic; characteristic words are those most often with its anchor.
+    Prominent words are the most probable of a topic; characteristic words are those most often with its anchor. A topic
+    whose anchor is several words together shows them all. Where fit measured it, the share has an interval, and the
+    stability says how much of the topic is there again in other draws of the documents: 1 is all of it.
 
     Example: anchorwords topics kos-model --style paper --words 6
 
+    Example: anchorwords topics kos-model --ranking frex --common-words 20
+
     Example: anchorwords topics kos-model --corpus docword.kos.txt.gz --documents 5 --anchors
     """
+    from .. import common_words as words_in_common
     from .. import load_model, topic_table
+    from .console import remark
 
     _check(reading, anchors, documents, min_tokens, corpus)
     fitted = load_model(model)
-    rows = topic_table(fitted, words)
+    order = _ranking(fitted, ranking, weight, style, as_json)
+    rows = topic_table(fitted, words, ranking=order, weight=weight)
+    common = None if common_words is None else words_in_common(fitted, common_words)
     with _source(fitted, corpus, reading, quiet, jobs) as source:
         if anchors:
             _add_anchors(rows, fitted, source)
@@ -82,9 +125,27 @@ def topics(
             assert source is not None  # _check
             _add_documents(rows, fitted, source, documents, min_tokens or 5, jobs, quiet)
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
-    else:
-        _show(rows, style)
+        whole = rows if common is None else {"topics": rows, "common_words": common}
+        typer.echo(json.dumps(whole, ensure_ascii=False, indent=1))
+        return
+    _show(rows, style, order, common)
+    if common == []:
+        remark("no word is spread evenly over the topics: there are no candidates for stop words.", quiet)
+
+
+def _ranking(
+    fitted: AnchorTopicModel, ranking: Ranking | None, weight: float | None, style: Style, as_json: bool
+) -> str:
+    """The order of words, or BadParameter where what was said does not go together."""
+    refined = fitted.model_.log_likelihood is not None
+    order = ranking or (Ranking.relevance if refined else Ranking.probability)
+    if weight is not None and order not in (Ranking.relevance, Ranking.frex):
+        raise typer.BadParameter(f"--weight belongs to --ranking relevance and frex, but words are by {order.value}")
+    if order is Ranking.characteristic and style is not Style.table and not as_json:
+        raise typer.BadParameter(
+            f"--style {style.value} sets characteristic words beside others: choose another --ranking"
+        )
+    return order.value
 
 
 def _check(
@@ -135,20 +196,24 @@ def _add_documents(
         )
 
 
-def _show(rows: list[dict[str, Any]], style: Style) -> None:
-    from . import tables
+def _show(rows: list[dict[str, Any]], style: Style, ranking: str, common: list[dict[str, Any]] | None) -> None:
+    from . import listings, tables
 
-    listings = []
+    parts = []
+    if "stability" in rows[0] and style is not Style.table:  # which shows it itself
+        parts.append(listings.stability_as_listing(rows))
     if "anchor_frequency" in rows[0]:
-        listings.append(tables.anchors_as_listing([row | row["anchor_frequency"] for row in rows]))
+        parts.append(tables.anchors_as_listing([row | row["anchor_frequency"] for row in rows]))
     if "documents" in rows[0]:
-        listings.append(tables.documents_as_listing(rows))
+        parts.append(tables.documents_as_listing(rows))
+    if common:
+        parts.append(listings.common_words_as_listing(common))
     if style is Style.markdown:
-        typer.echo("\n\n".join([tables.side_by_side_as_markdown(rows), *(each.markdown() for each in listings)]))
+        typer.echo("\n\n".join([tables.side_by_side_as_markdown(rows, ranking), *(part.markdown() for part in parts)]))
         return
     if style is Style.paper:
-        tables.print_side_by_side(rows)
+        tables.print_side_by_side(rows, ranking)
     else:
-        tables.print_topics(rows)
-    for listing in listings:
-        tables.print_listing(listing)
+        tables.print_topics(rows, ranking)
+    for part in parts:
+        tables.print_listing(part)

@@ -16,17 +16,19 @@ class Vocabulary(NamedTuple):
     min_df: int
     max_df: float
     n_words: int | None
+    keep_words: tuple[str, ...] = ()
 
     def options(self) -> dict[str, Any]:
         """Arguments of Corpus.prune."""
-        return self._asdict()
+        return {name: value for name, value in self._asdict().items() if name != "keep_words" or value}
 
     def sentence(self, n_docs: int) -> str:
         """The rule in words."""
         stop = f"{self.stop_words} stop words left out" if self.stop_words else "no stop words left out"
         most = "" if self.max_df >= 1.0 else f" to {math.floor(self.max_df * n_docs):,} ({self.max_df:.0%})"
         cap = "no cap" if self.n_words is None else f"the {self.n_words:,} best by tf-idf"
-        return f"{stop}, words in {self.min_df:,}{most} of {n_docs:,} documents, {cap}"
+        kept = f", but in any case {', '.join(self.keep_words)}" if self.keep_words else ""
+        return f"{stop}, words in {self.min_df:,}{most} of {n_docs:,} documents, {cap}{kept}"
 
 
 def vocabulary_rule(corpus: Corpus, choosing: dict[str, Any]) -> Vocabulary:

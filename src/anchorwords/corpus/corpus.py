@@ -131,6 +131,7 @@ class Corpus:
         stop_words: str | os.PathLike[str] | Iterable[str] | None = None,
         min_tokens: int = 5,
         min_types: int = 3,
+        keep_words: Iterable[str] | None = None,
     ) -> Corpus:
         """Curate the vocabulary as the paper does.
 
@@ -149,14 +150,16 @@ class Corpus:
             The name of a language ("english"), a file with one word a line, or the words themselves.
         min_tokens, min_types : int
             What a document must hold to stay.
+        keep_words : iterable of str, optional
+            Words that stay whatever ``min_df``, ``max_df``, ``stop_words`` and ``n_words`` say; they take their places
+            among the ``n_words``. A word that is not there warns with close matches.
 
         Returns
         -------
         Corpus
         """
-        kept = curate(
-            self.counts, self.vocabulary, curation(n_words, min_df, max_df, stop_words, min_tokens, min_types)
-        )
+        rule = curation(n_words, min_df, max_df, stop_words, min_tokens, min_types, keep_words)
+        kept = curate(self.counts, self.vocabulary, rule)
         words = [self.vocabulary[i] for i in kept.words]
         names = None if self.doc_ids is None else [self.doc_ids[m] for m in kept.docs]
         pruned = Corpus(self.counts[kept.docs][:, kept.words], words, names, text_rule=self.text_rule)
@@ -171,6 +174,21 @@ def curation(
     stop_words: str | os.PathLike[str] | Iterable[str] | None,
     min_tokens: int,
     min_types: int,
+    keep_words: Iterable[str] | None = None,
 ) -> Curation:
     """The arguments of :meth:`Corpus.prune` as a rule."""
-    return Curation(n_words, min_df, max_df, as_stop_words(stop_words), min_tokens, min_types)
+    return Curation(
+        n_words, min_df, max_df, as_stop_words(stop_words), min_tokens, min_types, _words_to_keep(keep_words)
+    )
+
+
+def _words_to_keep(keep_words: Iterable[str] | None) -> tuple[str, ...]:
+    if keep_words is None:
+        return ()
+    if isinstance(keep_words, (str, bytes)) or not isinstance(keep_words, Iterable):
+        raise InputError(f"keep_words must be words in a list, but is {keep_words!r}.")
+    words = tuple(keep_words)
+    for word in words:
+        if not isinstance(word, str):
+            raise InputError(f"keep_words must be words, but one is {word!r}.")
+    return words

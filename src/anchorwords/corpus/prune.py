@@ -12,6 +12,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray, IntArray, SparseLike
 from .._validation import check_positive_integer
 from ..exceptions import InputError
+from .missing import warn_of_absent, warn_of_missing
 
 
 class Curation(NamedTuple):
@@ -23,6 +24,7 @@ class Curation(NamedTuple):
     stop_words: frozenset[str]
     min_tokens: int
     min_types: int
+    keep_words: tuple[str, ...] = ()
 
 
 class Dropped(NamedTuple):
@@ -65,6 +67,7 @@ def curate(counts: SparseLike, vocabulary: Sequence[str], rule: Curation) -> Kep
     docs = np.flatnonzero(long_documents(part, rule))
     alive = np.bincount(part[docs].indices, minlength=words.size) > 0
     require_something_left(docs.size, alive, M, N)
+    warn_of_kept_and_lost(words[~alive], vocabulary, rule)
     dropped = dropped._replace(short_documents=M - docs.size, orphaned_words=int((~alive).sum()))
     return Kept(words[alive], docs, dropped)
 
@@ -78,23 +81,46 @@ def eligible_words(
     for name, least in (("min_tokens", rule.min_tokens), ("min_types", rule.min_types)):
         if not isinstance(least, numbers.Real) or least < 0:
             raise InputError(f"{name} must be a non-negative number, but is {least!r}.")
-    fewest, most = _document_limit(rule.min_df, n_docs, "min_df"), _document_limit(rule.max_df, n_docs, "max_df")
+    fewest, most = document_limit(rule.min_df, n_docs, "min_df"), document_limit(rule.max_df, n_docs, "max_df")
     if fewest > most:
         raise InputError(
             f"min_df={rule.min_df} asks for words in at least {math.ceil(fewest)} documents, max_df={rule.max_df} for words "
             f"in at most {math.floor(most)}, of {n_docs}: min_df must not exceed max_df; loosen one, or give more documents."
         )
+    wanted = _wanted_words(df.size, vocabulary, rule)
     stopped = np.zeros(df.size, dtype=bool)
     if rule.stop_words:
-        stopped = np.fromiter((word in rule.stop_words for word in vocabulary), dtype=bool, count=df.size)
-    rare = ~stopped & (df < max(fewest, 1))
-    frequent = ~stopped & ~rare & (df > most)
+        stopped = np.fromiter((word in rule.stop_words for word in vocabulary), dtype=bool, count=df.size) & ~wanted
+    rare = ~stopped & ~wanted & (df < max(fewest, 1))
+    frequent = ~stopped & ~rare & ~wanted & (df > most)
     words = np.flatnonzero(~(stopped | rare | frequent))
     n_eligible = words.size
     if rule.n_words is not None and words.size > rule.n_words:
-        score = tf_idf(tf, df, n_docs)
-        words = np.sort(words[np.argsort(-score[words], kind="stable")[: rule.n_words]])
+        # Wanted words first, whatever their score; the others fill what is left of the cap.
+        score = np.where(wanted, np.inf, tf_idf(tf, df, n_docs))
+        n_best = max(rule.n_words, int(wanted.sum()))
+        words = np.sort(words[np.argsort(-score[words], kind="stable")[:n_best]])
     return words, Dropped(int(stopped.sum()), int(rare.sum()), int(frequent.sum()), n_eligible - words.size)
+
+
+def _wanted_words(n_words: int, vocabulary: Sequence[str], rule: Curation) -> BoolArray:
+    """Which words stay in any case; warns of those that are not there."""
+    if not rule.keep_words:
+        return np.zeros(n_words, dtype=bool)
+    names = frozenset(rule.keep_words)
+    wanted = np.fromiter((word in names for word in vocabulary), dtype=bool, count=n_words)
+    if int(wanted.sum()) < len(names):
+        known = {vocabulary[int(i)] for i in np.flatnonzero(wanted)}
+        missing = [word for word in dict.fromkeys(rule.keep_words) if word not in known]
+        warn_of_missing(missing, vocabulary, "keep_words", stacklevel=6)
+    return wanted
+
+
+def warn_of_kept_and_lost(lost: IntArray, vocabulary: Sequence[str], rule: Curation) -> None:
+    """Warn of words that were to be kept, but lie in no document that stays."""
+    if rule.keep_words and lost.size:
+        names = frozenset(rule.keep_words)
+        warn_of_absent([vocabulary[i] for i in lost.tolist() if vocabulary[i] in names], "keep_words", stacklevel=5)
 
 
 def long_documents(part: SparseLike, rule: Curation) -> BoolArray:
@@ -128,7 +154,8 @@ def tf_idf(tf: FloatArray, df: IntArray, n_docs: int) -> FloatArray:
     return tf * np.log(np.maximum(np.floor(n_docs / np.maximum(df, 1)), 1.0))
 
 
-def _document_limit(value: float, n_docs: int, name: str) -> float:
+def document_limit(value: float, n_docs: int, name: str) -> float:
+    """A number of documents: a whole number is one, a fraction of type float a share of all."""
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         if value < 0:
             raise InputError(f"{name} must not be negative, but is {value!r}.")

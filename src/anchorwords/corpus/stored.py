@@ -18,7 +18,7 @@ from .._validation import check_vocabulary
 from ..exceptions import CorpusFormatError, TooLargeError
 from .corpus import Corpus, curation
 from .parts import columns_kept
-from .prune import Dropped, eligible_words, long_documents, require_something_left
+from .prune import Dropped, eligible_words, long_documents, require_something_left, warn_of_kept_and_lost
 from .store import FORMAT, CorpusFolder
 
 # A corpus on disk of at most so many counts is loaded: some 300 MB.
@@ -184,14 +184,16 @@ class StoredCorpus(Corpus):
         stop_words: str | os.PathLike[str] | Iterable[str] | None = None,
         min_tokens: int = 5,
         min_types: int = 3,
+        keep_words: Iterable[str] | None = None,
     ) -> StoredCorpus:
         """As :meth:`Corpus.prune`, in one pass over the blocks: the result is a view of the same folder."""
-        rule = curation(n_words, min_df, max_df, stop_words, min_tokens, min_types)
+        rule = curation(n_words, min_df, max_df, stop_words, min_tokens, min_types, keep_words)
+        names = self.vocabulary if rule.stop_words or rule.keep_words else ()
         words, dropped = eligible_words(
             self.document_frequencies,
             self.term_frequencies,
             self.n_docs,
-            self.vocabulary if rule.stop_words else (),
+            names,
             rule,
         )
         place = _places(words, self.n_words)
@@ -207,6 +209,7 @@ class StoredCorpus(Corpus):
         alive = df > 0
         n_docs = sum(kept.size for kept in docs)
         require_something_left(n_docs, alive, self.n_docs, self.n_words)
+        warn_of_kept_and_lost(words[~alive], names, rule)
         dropped = dropped._replace(short_documents=self.n_docs - n_docs, orphaned_words=int((~alive).sum()))
         chosen = words[alive] if self._selection is None else self._selection.words[words[alive]]
         return StoredCorpus(self._folder, _Selection(chosen, docs, df[alive], tf[alive]), dropped)

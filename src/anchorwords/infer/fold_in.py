@@ -57,7 +57,7 @@ class Compositions(NamedTuple):
     n_known : (M,) array
         Tokens of known words.
     gap : (M,) array
-        Upper bound on what the log-likelihood of a token could still gain.
+        Upper bound on what the objective, a token's log-likelihood or its penalised form, could still gain.
     """
 
     weights: FloatArray
@@ -78,8 +78,7 @@ def fold_in(counts: SparseLike, B: FloatArray, prevalence: FloatArray, *, n_jobs
         Composition of a document without any known word.
     n_jobs : int or None
     """
-    if counts.shape[1] != B.shape[0]:
-        raise InputError(f"the model knows {B.shape[0]} words, but the documents have {counts.shape[1]} columns.")
+    require_columns(counts, B)
     M, K = counts.shape[0], B.shape[1]
     known = B.any(axis=1)
     weights = np.empty((M, K))
@@ -96,6 +95,12 @@ def fold_in(counts: SparseLike, B: FloatArray, prevalence: FloatArray, *, n_jobs
 
     for_each_block(work, M, _BLOCK, n_jobs)
     return Compositions(weights, likelihood, n_known, gap)
+
+
+def require_columns(counts: SparseLike, B: FloatArray) -> None:
+    """Raise unless documents have a column for each word of the model."""
+    if counts.shape[1] != B.shape[0]:
+        raise InputError(f"the model knows {B.shape[0]} words, but the documents have {counts.shape[1]} columns.")
 
 
 @inner

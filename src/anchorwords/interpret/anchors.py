@@ -10,7 +10,7 @@ import numpy as np
 from ..corpus.corpus import Corpus
 from ..model import TopicModel, as_topic_model
 from ._columns import frequencies, number
-from .words import by_prevalence, words_of
+from .words import anchors_of, by_prevalence, words_of
 
 
 def anchor_table(model: Any, X: Any = None, *, vocabulary: Sequence[str] | None = None) -> list[dict[str, Any]]:
@@ -30,7 +30,7 @@ def anchor_table(model: Any, X: Any = None, *, vocabulary: Sequence[str] | None 
         ``topic`` (id, in pivot order), ``prevalence``, ``anchor`` (the word), ``probability`` (of the anchor among all
         tokens), ``in_topic`` (of the anchor in its topic) and ``rank`` (of the anchor among the prominent words of its
         topic, from 1; None where it has no probability there). With X also ``documents`` that hold the anchor and
-        its ``tokens``.
+        its ``tokens``. Where several words together are an anchor, numbers are those of the first.
     """
     record = as_topic_model(model)
     if record.vocabulary is None and vocabulary is not None:
@@ -46,7 +46,7 @@ def anchor_table(model: Any, X: Any = None, *, vocabulary: Sequence[str] | None 
         row: dict[str, Any] = {
             "topic": int(k),
             "prevalence": float(prevalence[k]),
-            "anchor": words[anchor],
+            **anchors_of(record, k, words),
             "probability": float(record.word_probs[anchor]),
             "in_topic": float(record.B[anchor, k]),
             "rank": _rank(record, anchor, k),

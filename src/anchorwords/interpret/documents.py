@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,15 +11,14 @@ from .._typing import FloatArray, IntArray
 from .._validation import check_n_jobs, check_positive_integer
 from ..corpus.corpus import Corpus
 from ..exceptions import InputError
-from ..infer.fold_in import fold_in
-from ..linalg.parallel import limited_threads
-from ..model import TopicModel, as_topic_model
+from ..infer.compose import compositions
+from ..model import as_topic_model
 from ._columns import blocks_in_columns, number
 
-# Shares of documents held at a time, 32 MB: blocks of short documents are cut where there are many topics.
-_SHARES = 1 << 22
-# Shares that agree to so many digits are ties: fold-in does not tell them apart any better.
-_DIGITS = 9
+# Shares that agree to so many digits are ties: compositions are not told apart any better.
+_DIGITS = 6
+# A document holds a topic that explains this much of a token: compositions leave a trace of the prior in every topic.
+_A_TOKEN = 0.5
 
 
 def top_documents(
@@ -28,10 +27,11 @@ def top_documents(
     n: int = 10,
     *,
     min_tokens: int = 5,
+    method: str = "map",
     n_jobs: int | None = None,
     progress: Callable[[int, float | None], None] | None = None,
 ) -> list[list[dict[str, Any]]]:
-    """The n documents with the largest share of each topic, by maximum likelihood as in ``transform``.
+    """The n documents with the largest share of each topic, by the compositions of ``transform``.
 
     Documents are gone through once, block by block, and only the best are kept: memory does not grow with their number,
     but for the names where documents have any.
@@ -47,6 +47,8 @@ def top_documents(
         Leave out documents with fewer tokens of words the model knows. The likeliest composition of very few words is
         often a single topic, and says little: a document of one word is all of one topic. The default is that of
         :meth:`Corpus.prune`; a larger one lists longer documents.
+    method : {"map", "prior-aware"}
+        Of the compositions.
     n_jobs : int or None
         Threads; the result does not depend on it.
     progress : callable, optional
@@ -57,14 +59,16 @@ def top_documents(
     list of K lists of dict, in the order of topic ids
         ``document`` (its name, or its row where documents have no names), ``row`` (from 0), ``share`` (of the topic in
         the document) and ``tokens`` (of words the model knows); largest share first, ties to the longer document, then
-        to the earlier. Documents without the topic are not listed.
+        to the earlier. Documents in which the topic explains less than half a token are not listed.
     """
     record = as_topic_model(model)
     check_positive_integer(n, "n")
     check_positive_integer(min_tokens, "min_tokens")
     best = [_Best(n) for _ in range(record.n_components)]
     n_docs, n_known = _number_of_documents(X), 0.0
-    for first, weights, tokens in _compositions(record, X, check_n_jobs(n_jobs)):
+    first = 0
+    for part in compositions(record, blocks_in_columns(record, X), method=method, n_jobs=check_n_jobs(n_jobs)):
+        weights, tokens = part.weights, part.n_known
         n_known += float(tokens.sum())
         rows = np.flatnonzero(tokens >= min_tokens)
         for k, kept in enumerate(best):
@@ -72,6 +76,7 @@ def top_documents(
         if progress is not None:
             done = first + tokens.size
             progress(done, None if n_docs is None else done / n_docs)
+        first += tokens.size
     if n_known == 0.0:
         raise InputError("no document holds a word the model knows: check that the vocabularies match.")
     names = X.doc_ids if isinstance(X, Corpus) else None
@@ -100,25 +105,12 @@ class _Best:
         # Few documents of a block can still be among the best: only those are put in order.
         bar = np.round(self.shares[-1], _DIGITS) if self.shares.size == self._n else 0.0
         rounded = np.round(shares, _DIGITS)
-        able = (rounded > 0.0) & (rounded >= bar)
+        able = (shares * tokens >= _A_TOKEN) & (rounded >= bar)
         shares = np.concatenate([self.shares, shares[able]])
         tokens = np.concatenate([self.tokens, tokens[able]])
         rows = np.concatenate([self.rows, rows[able]])
         order = np.lexsort((rows, -tokens, -np.round(shares, _DIGITS)))[: self._n]
         self.shares, self.tokens, self.rows = shares[order], tokens[order], rows[order]
-
-
-def _compositions(model: TopicModel, X: Any, n_jobs: int | None) -> Iterator[tuple[int, FloatArray, FloatArray]]:
-    """First row, compositions and known tokens of consecutive documents."""
-    step = max(1, _SHARES // model.n_components)
-    prevalence = model.prevalence
-    first = 0
-    with limited_threads(n_jobs):
-        for block in blocks_in_columns(model, X):
-            for start in range(0, block.shape[0], step):
-                part = fold_in(block[start : start + step], model.B, prevalence, n_jobs=n_jobs)
-                yield first + start, part.weights, part.n_known
-            first += block.shape[0]
 
 
 def _number_of_documents(X: Any) -> int | None:

@@ -1,4 +1,4 @@
-"""Prominent and characteristic words, and a table of topics."""
+"""The words of topics, in the order of any ranking, and a table of topics."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .._typing import FloatArray, IntArray
 from .._validation import check_positive_integer, check_vocabulary
 from ..exceptions import InputError
 from ..model import TopicModel, as_topic_model
+from .ranking import by_frex, by_relevance, check_ranking, columns_of, largest
 
 
 def prominent_words(model: Any, n: int = 10, *, vocabulary: Sequence[str] | None = None) -> list[list[str]]:
@@ -62,7 +63,7 @@ def prominent_indices(model: Any, n: int = 10) -> list[IntArray]:
     """As :func:`prominent_words`, by column: words of positive probability, largest first, ties in order of index."""
     record = as_topic_model(model)
     check_positive_integer(n, "n")
-    return [_top(record.B[:, k], n) for k in range(record.n_components)]
+    return [_top(column, n) for column in columns_of(record.B)]
 
 
 def characteristic_indices(model: Any, n: int = 10, rectified: bool = False) -> list[IntArray]:
@@ -82,7 +83,62 @@ def characteristic_indices(model: Any, n: int = 10, rectified: bool = False) -> 
     return [_top(rows[[k]].toarray()[0], n) for k in range(record.n_components)]
 
 
-def topic_table(model: Any, n: int = 10, *, vocabulary: Sequence[str] | None = None) -> list[dict[str, Any]]:
+def top_words(
+    model: Any,
+    n: int = 10,
+    *,
+    ranking: str = "probability",
+    weight: float | None = None,
+    vocabulary: Sequence[str] | None = None,
+) -> list[list[str]]:
+    """The n best words of each topic by a ranking, best first.
+
+    Parameters
+    ----------
+    model : TopicModel or fitted AnchorTopicModel
+    n : int
+        Words a topic; fewer where a topic has fewer of positive probability.
+    ranking : {"probability", "relevance", "frex", "characteristic"}
+        "probability": :func:`prominent_words`. "relevance": weight log B_ik + (1 - weight) log(B_ik / p_i), the ranking of
+        LDAvis, which moves words that every topic has down. "frex": the weighted harmonic mean of the word's ranks in its
+        topic by probability and by exclusivity. "characteristic": :func:`characteristic_words`.
+    weight : float, optional
+        For "relevance" (0.6 by default) and "frex" (0.5): weight of the word's probability, from 0 to 1; 1 is the order of
+        "probability".
+    vocabulary : sequence of str, optional
+        Words of the columns; by default the model's own, else their indices.
+
+    Returns
+    -------
+    list of K lists of str, in the order of topic ids
+    """
+    record = as_topic_model(model)
+    words = words_of(record, vocabulary)
+    return [[words[i] for i in top] for top in top_indices(record, n, ranking=ranking, weight=weight)]
+
+
+def top_indices(
+    model: Any, n: int = 10, *, ranking: str = "probability", weight: float | None = None
+) -> list[IntArray]:
+    """As :func:`top_words`, by column; ties, to twelve digits of the score, in order of index."""
+    record = as_topic_model(model)
+    check_positive_integer(n, "n")
+    share = check_ranking(ranking, weight)
+    if ranking == "relevance":
+        return by_relevance(record.B, record.prevalence, n, share)
+    if ranking == "frex":
+        return by_frex(record.B, n, share)
+    return prominent_indices(record, n) if ranking == "probability" else characteristic_indices(record, n)
+
+
+def topic_table(
+    model: Any,
+    n: int = 10,
+    *,
+    ranking: str = "probability",
+    weight: float | None = None,
+    vocabulary: Sequence[str] | None = None,
+) -> list[dict[str, Any]]:
     """One row a topic, most prevalent first, ready for any data frame.
 
     Parameters
@@ -90,6 +146,8 @@ def topic_table(model: Any, n: int = 10, *, vocabulary: Sequence[str] | None = N
     model : TopicModel or fitted AnchorTopicModel
     n : int
         Words a topic.
+    ranking, weight : optional
+        Another ranking to list words by, as in :func:`top_words`.
     vocabulary : sequence of str, optional
 
     Returns
@@ -98,26 +156,53 @@ def topic_table(model: Any, n: int = 10, *, vocabulary: Sequence[str] | None = N
         ``topic`` (id, in pivot order), ``prevalence``, ``anchor``, ``prominent`` and ``characteristic`` (lists of
         words; the latter empty where the model does not hold the original statistics), and ``specific``, the
         characteristic words that are not among the prominent: those in bold in the paper's Table 1.
+
+        With a ranking other than by probability also ``words``, those of that ranking. Where some topic has several
+        anchors ``anchor`` names them all, " + " between them, and ``anchors`` is the list. Where stability was measured
+        also ``stability`` (of the whole topic), ``stable_words``, ``anchor_stability`` and the interval of the
+        prevalence, ``prevalence_low`` and ``prevalence_high``.
     """
     record = as_topic_model(model)
     words = words_of(record, vocabulary)
-    prominent = prominent_words(record, n, vocabulary=vocabulary)
+    ranked = top_words(record, n, ranking=ranking, weight=weight, vocabulary=vocabulary)
+    other = ranking != "probability"
+    prominent = prominent_words(record, n, vocabulary=vocabulary) if other else ranked
     if record.anchor_rows is None:
         characteristic: list[list[str]] = [[] for _ in range(record.n_components)]
     else:
         characteristic = characteristic_words(record, n, vocabulary=vocabulary)
     prevalence = record.prevalence
-    return [
-        {
-            "topic": int(k),
-            "prevalence": float(prevalence[k]),
-            "anchor": words[record.anchors[k]],
-            "prominent": prominent[k],
-            "characteristic": characteristic[k],
-            "specific": [word for word in characteristic[k] if word not in prominent[k]],
-        }
-        for k in by_prevalence(record)
-    ]
+    rows = []
+    for k in by_prevalence(record):
+        row = {"topic": int(k), "prevalence": float(prevalence[k]), **anchors_of(record, k, words)}
+        if other:
+            row["words"] = ranked[k]
+        row["prominent"] = prominent[k]
+        row["characteristic"] = characteristic[k]
+        row["specific"] = [word for word in characteristic[k] if word not in prominent[k]]
+        rows.append(row | _stability_of(record, k))
+    return rows
+
+
+def anchors_of(model: TopicModel, k: int, words: Sequence[str]) -> dict[str, Any]:
+    """The anchor of a topic by name; where topics have groups of words as anchors, all of them, and as a list too."""
+    if model.anchor_groups is None:
+        return {"anchor": words[model.anchors[k]]}
+    anchors = [words[i] for i in model.anchor_groups[k]]
+    return {"anchor": " + ".join(anchors), "anchors": anchors}
+
+
+def _stability_of(model: TopicModel, k: int) -> dict[str, float]:
+    found = model.stability
+    if found is None:
+        return {}
+    return {
+        "stability": float(found.similarity[k]),
+        "stable_words": float(found.words[k]),
+        "anchor_stability": float(found.anchor[k]),
+        "prevalence_low": float(found.prevalence_low[k]),
+        "prevalence_high": float(found.prevalence_high[k]),
+    }
 
 
 def by_prevalence(model: TopicModel) -> IntArray:
@@ -135,10 +220,5 @@ def words_of(model: TopicModel, vocabulary: Sequence[str] | None = None) -> Sequ
 
 def _top(scores: FloatArray, n: int) -> IntArray:
     """Indices of positive score, largest first, ties in order of index."""
-    if n < scores.size:
-        # Only what is at least as large as the n-th is put in order.
-        reach = np.flatnonzero(scores >= np.partition(scores, scores.size - n)[scores.size - n])
-    else:
-        reach = np.arange(scores.size)
-    order = reach[np.argsort(-scores[reach], kind="stable")][:n]
+    order = largest(scores, n)
     return order[scores[order] > 0.0]

@@ -16,7 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._typing import FloatArray
-from ..anchors.lowrank import normalised_coordinates
+from ..anchors.lowrank import rows_and_anchors
+from ..anchors.tandem import anchor_rows_of
 from ..exceptions import UndefinedMetricError
 from ..model import TopicModel, as_topic_model
 from ..statistics.norms import RowNorms
@@ -151,14 +152,18 @@ def _word_errors(record: TopicModel, C: Any) -> tuple[RowNorms, FloatArray, Any]
     if isinstance(C, Reference):
         return _expanded_errors(record, C)
     if C is None:
-        rows = normalised_coordinates(_compression(record)).X
+        _compression(record)
+        rows, points = rows_and_anchors(record)
         occurs = record.word_probs > 0.0
     else:
         p = C.sum(axis=1)
         require_anchors(record, p)
         occurs = p > 0.0
         rows = np.where(occurs[:, None], C, 0.0) / np.where(occurs, p, 1.0)[:, None]
-    residual = rows - record.word_topics @ rows[record.anchors]
+        points = rows[record.anchors]
+        if record.anchor_groups is not None:
+            points = anchor_rows_of(record, lambda words: sp.csr_array(np.maximum(C[words], 0.0))).toarray()
+    residual = rows - record.word_topics @ points
     return _every_row(np.einsum("ik,ik->i", rows, rows)), np.linalg.norm(residual, axis=1), occurs
 
 
@@ -167,7 +172,7 @@ def _expanded_errors(record: TopicModel, reference: Reference) -> tuple[RowNorms
     p, norms, S = reference.unigram, reference.row_norms, record.anchors
     occurs = p > 0.0
     require_anchors(record, p)
-    rows = sp.csr_array(sp.diags_array(1.0 / p[S]) @ reference.operator.rows(S))
+    rows = anchor_rows_of(record, reference.operator.rows)
     words = norms.words
     scale = np.where(occurs, 1.0 / np.where(occurs, p, 1.0), 0.0)[words]
     cross = (reference.operator @ rows.toarray().T)[words] * scale[:, None]
@@ -176,7 +181,9 @@ def _expanded_errors(record: TopicModel, reference: Reference) -> tuple[RowNorms
     errors = (
         squares - 2.0 * np.einsum("ik,ik->i", Bt, cross) + np.einsum("ik,ik->i", Bt @ (rows @ rows.T).toarray(), Bt)
     )
-    errors[np.isin(words, S)] = 0.0  # an anchor is its own row: what is left is rounding
+    groups = record.anchor_groups
+    single = S if groups is None else np.array([group[0] for group in groups if len(group) == 1], dtype=np.intp)
+    errors[np.isin(words, single)] = 0.0  # an anchor is its own row: what is left is rounding
     return RowNorms(words, squares, norms.n_certain, norms.n_words), np.sqrt(np.maximum(errors, 0.0)), occurs
 
 

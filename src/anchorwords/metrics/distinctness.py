@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
-from .._validation import check_positive_integer
 from ..exceptions import InputError
-from ..interpret.words import prominent_indices
 from ..model import TopicModel, as_topic_model
+from .coherence import words_to_judge
 from .measure import Measure, mean_of
 
 
@@ -36,12 +35,14 @@ def specificity(model: Any, unigram: Any, *, per_topic: bool = False) -> Any:
     return measure_specificity(record, p).part(per_topic)
 
 
-def dissimilarity(model: Any, n: int = 20, *, per_topic: bool = False) -> Any:
+def dissimilarity(model: Any, n: int = 20, *, top: Any = None, per_topic: bool = False) -> Any:
     """Mean number, of a topic's top n words, that are in no other topic's top n; higher is better.
 
-    Only words of positive probability count: a topic of fewer than n such words has a list that is shorter.
+    Only words of positive probability count: a topic of fewer than n such words has a list that is shorter. ``top`` holds
+    other words to judge, a list of columns a topic, as in :func:`npmi_coherence`; ``model`` may then be None.
     """
-    return measure_dissimilarity(as_topic_model(model), n).part(per_topic)
+    record = None if model is None and top is not None else as_topic_model(model)
+    return measure_dissimilarity(record, n, top).part(per_topic)
 
 
 def relative_dominancy(model: Any, *, per_topic: bool = False) -> Any:
@@ -80,11 +81,11 @@ def measure_specificity(record: TopicModel, p: FloatArray) -> Measure:
     return mean_of(np.sum(record.B * logs, axis=0))
 
 
-def measure_dissimilarity(record: TopicModel, n: int = 20) -> Measure:
+def measure_dissimilarity(record: TopicModel | None, n: int = 20, top: Any = None) -> Measure:
     """Dissimilarity of the top n words."""
-    tops = prominent_indices(record, check_positive_integer(n, "n"))
-    times_listed = np.bincount(np.concatenate(tops), minlength=record.n_words)
-    return mean_of(np.array([float(np.count_nonzero(times_listed[top] == 1)) for top in tops]))
+    tops = words_to_judge(record, n, top, fewest=1)
+    times_listed = np.bincount(np.concatenate(tops))
+    return mean_of(np.array([float(np.count_nonzero(times_listed[words] == 1)) for words in tops]))
 
 
 def measure_dominancy(record: TopicModel) -> Measure:

@@ -104,6 +104,8 @@ def evaluate(
                 if result.standard_error:
                     errors[name] = result.standard_error
         n_occur = int(np.count_nonzero(reference.unigram > 0.0))
+    if record.stability is not None:
+        per_topic["stability"] = np.asarray(record.stability.similarity)
     scalars = {metric.name: values.get(metric.name, float("nan")) for metric in METRICS if metric.name in wanted}
     return {
         **scalars,

@@ -100,7 +100,7 @@ def topic_trees(model: Any, X: Any, n: int = N_WORDS, *, rectified: bool = False
         trees.append(
             TopicTree(
                 k,
-                name(record.anchors[k]),
+                " + ".join(map(name, record.anchors[[k]] if record.anchor_groups is None else record.anchor_groups[k])),
                 tuple(name(i) for i in index),
                 tuple(kinds.tolist()),
                 edges,

@@ -19,11 +19,13 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import logsumexp
 
 from .._typing import FloatArray, IntArray
 from .._validation import check_positive_integer, check_seed
-from ..anchors.lowrank import normalised_coordinates
+from ..anchors.lowrank import rows_and_anchors
+from ..anchors.tandem import anchor_rows_of
 from ..exceptions import InputError, UndefinedMetricError
 from ..linalg.parallel import for_each_block, one_library_thread
 from ..model import TopicModel, as_topic_model
@@ -106,7 +108,10 @@ def measure_volume(
 
 def _anchor_rows(record: TopicModel, C: Any) -> FloatArray:
     if C is not None:
-        rows = matrix_in_words(record, C)[record.anchors]
+        matrix = matrix_in_words(record, C)
+        if record.anchor_groups is not None:
+            return anchor_rows_of(record, lambda words: sp.csr_array(np.maximum(matrix[words], 0.0))).toarray()
+        rows = matrix[record.anchors]
         sums = np.zeros(record.n_words)
         sums[record.anchors] = rows.sum(axis=1)
         require_anchors(record, sums)
@@ -115,7 +120,7 @@ def _anchor_rows(record: TopicModel, C: Any) -> FloatArray:
         raise UndefinedMetricError(
             "this model holds no compression Y: give the rectified co-occurrence C it was read off."
         )
-    return normalised_coordinates(record.Y).X[record.anchors]
+    return rows_and_anchors(record)[1]
 
 
 def log_simplex_volume(vertices: FloatArray) -> float:

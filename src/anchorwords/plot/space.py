@@ -10,6 +10,7 @@ import numpy as np
 from .._typing import FloatArray
 from .._validation import check_positive_integer
 from ..exceptions import InputError
+from ..interpret.words import anchors_of, words_of
 from ..model import as_topic_model
 from .coordinates import hull, space_coordinates
 from .labels import label_points
@@ -58,12 +59,11 @@ def cooccurrence_space(
     """
     record = as_topic_model(model)
     xy, _, explained = space_coordinates(record, rectified)
-    words = record.vocabulary
     panel = {
         "title": title,
         "xy": xy,
         "anchors": record.anchors,
-        "anchor_words": [words[i] if words is not None else str(i) for i in record.anchors],
+        "anchor_words": [anchors_of(record, k, words_of(record))["anchor"] for k in range(record.n_components)],
         "explained": explained,
         "relative_volume": relative_volume,
     }

@@ -49,12 +49,15 @@ class CooccurrenceOperator:
         Documents kept.
     n_skipped : int
         Documents with fewer than two tokens.
+    document_frequencies : (N,) int array
+        Documents of each word, of those kept.
     """
 
     def __init__(self, X: Any, *, n_jobs: int | None = None) -> None:
         moments = pair_moments(check_counts(X))
         # Frequent words first: most of a product touches few of them, which then stay in the cache.
         frequency = np.bincount(moments.G.indices, minlength=moments.G.shape[1])
+        self.document_frequencies: IntArray = frequency
         self._order: IntArray = np.argsort(-frequency, kind="stable")
         self._place: IntArray = np.argsort(self._order)
         self._G = _relabelled(moments.G, self._place, n_jobs)

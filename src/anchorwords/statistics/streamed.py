@@ -51,6 +51,8 @@ class StreamedOperator:
     used : (all words,) array of bool
         Which those are that occur.
     n_docs, n_skipped : int
+    document_frequencies : (N,) int array
+        Documents of each word of C, of those with at least two tokens.
     n_passes : int
         Times the source has been read.
     """
@@ -69,7 +71,8 @@ class StreamedOperator:
         self.used: BoolArray = sums.df > 0
         words = np.arange(source.n_words) if every_word else np.flatnonzero(self.used)
         # Frequent words first: most of a product touches few of them, which then stay in the cache.
-        order = np.argsort(-sums.df[words], kind="stable")
+        self.document_frequencies: IntArray = sums.df[words]
+        order = np.argsort(-self.document_frequencies, kind="stable")
         self._order: IntArray = order
         self._back: IntArray = np.argsort(order)
         self._column = np.zeros(

@@ -1,0 +1,250 @@
+"""What a user says about anchors, as columns: words to begin with, words to leave out, and how frequent the rest must be.
+
+A word may be missing from one corpus among several: it warns, with what may have been meant, and the work goes on. A
+number names a column of the data at hand, so a wrong one is a mistake.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._typing import BoolArray, IntArray
+from ..corpus.missing import warn_of_absent, warn_of_missing
+from ..corpus.prune import document_limit
+from ..exceptions import InputError
+from .tandem import Groups
+
+
+class Choice(NamedTuple):
+    """What the choice of anchors is bound to, in columns of the words in use.
+
+    Attributes
+    ----------
+    groups : tuple of tuples of int
+        Words of the first topics' anchors.
+    candidates : (N,) bool array or None
+        Words among which the other anchors are chosen; None is all of them.
+    """
+
+    groups: Groups
+    candidates: BoolArray | None
+
+
+def guided_choice(
+    K: int,
+    anchors: Any,
+    forbidden: Any,
+    min_anchor_docs: float,
+    *,
+    used: BoolArray,
+    df: IntArray,
+    n_docs: int,
+    vocabulary: Sequence[str] | None = None,
+) -> Choice:
+    """Guidance as the factorisations take it.
+
+    Parameters
+    ----------
+    K : int
+    anchors : sequence, optional
+        Up to K entries, each a word, a column, or a list of them.
+    forbidden : iterable, optional
+        Words or columns that are not to be chosen.
+    min_anchor_docs : int or float
+        Fewest documents of a word that is chosen: a number of them, or a share between 0 and 1.
+    used : (all words,) bool array
+        Words that occur in documents that carry a pair.
+    df : (used words,) int array
+        Such documents of each.
+    n_docs : int
+        All of them.
+    vocabulary : sequence of str, optional
+        All words, for those that are given by name.
+    """
+    named = _Lookup("anchors", used.size, vocabulary)
+    groups = _occurring(_groups(anchors, K, named), used, named)
+    barred = _forbidden_columns(forbidden, used.size, vocabulary)
+    both = barred.intersection(column for group in groups for column in group)
+    if both:
+        raise InputError(f"anchors and forbidden anchors must differ, but {named.name(min(both))} is given as both.")
+    place = np.cumsum(used) - 1
+    groups = tuple(tuple(int(place[column]) for column in group) for group in groups)
+    fewest = _fewest_documents(min_anchor_docs, n_docs)
+    if fewest <= 1 and not barred:
+        return Choice(groups, None)
+    candidates = df >= fewest
+    candidates[[place[column] for column in barred if used[column]]] = False
+    _require_enough(K, groups, candidates, min_anchor_docs, fewest)
+    return Choice(groups, candidates)
+
+
+def anchor_groups(anchors: Any, n_words: int, K: int) -> Groups:
+    """Anchors given as columns, or lists of them, as groups; InputError where they cannot be that."""
+    return _groups(anchors, K, _Lookup("anchors", n_words, None))
+
+
+def check_candidates(candidates: Any, n_words: int) -> BoolArray | None:
+    """Candidates as a mask of the words, or InputError."""
+    if candidates is None:
+        return None
+    mask = np.asarray(candidates)
+    if mask.dtype != bool or mask.shape != (n_words,):
+        raise InputError(
+            f"candidates must say of each of the {n_words} words whether it may be an anchor, an array of bool of shape "
+            f"({n_words},), but is of type {mask.dtype} and shape {mask.shape}."
+        )
+    return mask
+
+
+def choosable(usable: BoolArray, candidates: BoolArray | None, groups: Groups) -> BoolArray:
+    """Words that pivoting may choose: usable ones among the candidates, outside the groups that are given."""
+    allowed = usable.copy() if candidates is None else usable & candidates
+    allowed[[column for group in groups for column in group]] = False
+    return allowed
+
+
+def as_plain(entries: Any) -> Any:
+    """What was given, as JSON holds it: None, words, whole numbers, and lists of these."""
+    if entries is None or isinstance(entries, str):
+        return entries
+    return int(entries) if _is_number(entries) else [as_plain(entry) for entry in entries]
+
+
+class _Lookup:
+    """Columns of entries, words or numbers.
+
+    Attributes
+    ----------
+    missing : list of str
+        Words that no column has.
+    numbers : set of int
+        Columns that were given by their number.
+    """
+
+    def __init__(self, what: str, n_words: int, vocabulary: Sequence[str] | None) -> None:
+        self.what, self._n_words, self.vocabulary = what, n_words, vocabulary
+        self._places: dict[str, int] | None = None
+        self.missing: list[str] = []
+        self.numbers: set[int] = set()
+
+    def column(self, entry: Any) -> int | None:
+        """Its column, None where it is a word that is missing."""
+        if isinstance(entry, str):
+            return self._column_of(str(entry))
+        if not _is_number(entry):
+            each = {"anchors": "each anchor"}.get(self.what, f"each of the {self.what}")
+            lists = ", or a list of them for one topic" if self.what == "anchors" else ""
+            raise InputError(f"{each} must be a word or a column index{lists}, but one is {entry!r}.")
+        if not 0 <= entry < self._n_words:
+            raise InputError(f"{self.what} must be column indices from 0 to {self._n_words - 1}, but one is {entry}.")
+        self.numbers.add(int(entry))
+        return int(entry)
+
+    def _column_of(self, word: str) -> int | None:
+        if self.vocabulary is None:
+            raise InputError(
+                f"{self.what}: {word!r} cannot be looked up without a vocabulary: give column indices, or documents as a "
+                "Corpus or a data frame."
+            )
+        if self._places is None:
+            self._places = {str(known): column for column, known in enumerate(self.vocabulary)}
+        if word not in self._places:
+            self.missing.append(word)
+        return self._places.get(word)
+
+    def name(self, column: int) -> str:
+        """A column in a message."""
+        return f"column {column}" if self.vocabulary is None else repr(str(self.vocabulary[column]))
+
+    def warn(self) -> None:
+        """Say which words are missing."""
+        if self.missing:
+            assert self.vocabulary is not None
+            warn_of_missing(self.missing, [str(word) for word in self.vocabulary], self.what, stacklevel=8)
+
+
+def _is_number(entry: Any) -> bool:
+    return isinstance(entry, numbers.Integral) and not isinstance(entry, (bool, np.bool_))
+
+
+def _is_list(entries: Any) -> bool:
+    if isinstance(entries, np.ndarray):
+        return entries.ndim > 0
+    return isinstance(entries, Sequence) and not isinstance(entries, (str, bytes))
+
+
+def _groups(anchors: Any, K: int, lookup: _Lookup) -> Groups:
+    """Columns of each entry; words that are missing, and entries that hold no others, are left out."""
+    if anchors is None:
+        return ()
+    if isinstance(anchors, str):
+        raise InputError(f"anchors must be a sequence of words or columns, but is the single string {anchors!r}.")
+    if not _is_list(anchors):
+        raise InputError(f"anchors must be a sequence of words or columns, but is {anchors!r}.")
+    if len(anchors) > K:
+        raise InputError(f"at most n_components={K} anchors can be given, but there are {len(anchors)}.")
+    groups = []
+    seen: set[int] = set()
+    for entry in anchors:
+        members = list(entry) if _is_list(entry) else [entry]
+        if not members:
+            raise InputError("each anchor must hold a word, but one is an empty list: leave it out.")
+        columns = [column for column in map(lookup.column, members) if column is not None]
+        for column in columns:
+            if column in seen:
+                raise InputError(f"anchors must be distinct words, but {lookup.name(column)} is given more than once.")
+            seen.add(column)
+        if columns:
+            groups.append(tuple(columns))
+    lookup.warn()
+    return tuple(groups)
+
+
+def _occurring(groups: Groups, used: BoolArray, lookup: _Lookup) -> Groups:
+    """Groups without words that never occur; InputError for such a column."""
+    absent = [column for group in groups for column in group if not used[column]]
+    for column in absent:
+        if column in lookup.numbers:
+            raise InputError(f"anchors must occur in the documents, but column {column} never does.")
+    warn_of_absent(
+        [] if lookup.vocabulary is None else [str(lookup.vocabulary[c]) for c in absent], "anchors", stacklevel=7
+    )
+    return tuple(left for group in groups if (left := tuple(column for column in group if used[column])))
+
+
+def _forbidden_columns(forbidden: Any, n_words: int, vocabulary: Sequence[str] | None) -> set[int]:
+    if forbidden is None:
+        return set()
+    if isinstance(forbidden, (str, bytes)) or not isinstance(forbidden, Iterable):
+        raise InputError(f"forbidden anchors must be words or columns in a list, but are {forbidden!r}.")
+    lookup = _Lookup("forbidden anchors", n_words, vocabulary)
+    columns = {column for entry in forbidden if (column := lookup.column(entry)) is not None}
+    lookup.warn()
+    return columns
+
+
+def _fewest_documents(min_anchor_docs: Any, n_docs: int) -> float:
+    whole = _is_number(min_anchor_docs) and min_anchor_docs >= 1
+    share = isinstance(min_anchor_docs, (float, np.floating)) and 0.0 < min_anchor_docs < 1.0
+    if not whole and not share:
+        raise InputError(
+            "min_anchor_docs must be a whole number of documents, at least 1, or a share of them between 0 and 1, but is "
+            f"{min_anchor_docs!r}."
+        )
+    return document_limit(min_anchor_docs, n_docs, "min_anchor_docs")
+
+
+def _require_enough(K: int, groups: Groups, candidates: BoolArray, min_anchor_docs: float, fewest: float) -> None:
+    everyone = np.ones(candidates.size, dtype=bool)
+    left = int(choosable(everyone, candidates, groups).sum())
+    if len(groups) + left < K:
+        more = " more" if groups else ""
+        raise InputError(
+            f"n_components={K} needs {K - len(groups)}{more} words to choose as anchors, but only {left} are in at least "
+            f"{int(np.ceil(fewest))} documents (min_anchor_docs={min_anchor_docs!r}) and not forbidden: lower "
+            "min_anchor_docs or n_components, or forbid fewer words."
+        )

@@ -1,0 +1,97 @@
+"""``anchorwords export``."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .options import Jobs, Quiet, as_fitted, given_options, opened, with_reading
+from .output import as_plain, write_lines
+
+if TYPE_CHECKING:
+    from ..estimator import AnchorTopicModel
+
+
+class Target(StrEnum):
+    """Programs to export to."""
+
+    graphml = "graphml"
+    gexf = "gexf"
+    pyldavis = "pyldavis"
+    gensim = "gensim"
+
+
+@with_reading
+def export(
+    model: Annotated[Path, typer.Argument(help="Model folder written by fit.")],
+    to: Annotated[
+        Target,
+        typer.Option(
+            help="graphml or gexf: topics and how they go together as a graph, for Gephi, Cytoscape, networkx; pyldavis: "
+            "JSON of the arguments of pyLDAvis.prepare; gensim: a line a topic, as show_topics prints it.",
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write, whole or not at all.")],
+    reading: dict[str, Any],
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            help="Documents, which pyldavis needs: whatever fit reads, or a corpus folder; - is standard input."
+        ),
+    ] = None,
+    words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words of a topic.")] = 10,
+    min_lift: Annotated[
+        float,
+        typer.Option(
+            min=0.0, help="Leave out edges of a graph between topics that go together less often: 1 is by chance."
+        ),
+    ] = 0.0,
+    jobs: Jobs = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write topics for other programs.
+
+    Example: anchorwords export kos-model --to graphml -o kos.graphml --min-lift 1
+
+    Example: anchorwords export kos-model docword.kos.txt.gz --to pyldavis -o kos.json
+    """
+    from .. import load_model
+    from .._folders import file_written_whole
+    from ..export import show_topics, write_graph
+    from .console import remark
+
+    if to is Target.pyldavis and source is None:
+        raise typer.BadParameter("--to pyldavis needs the documents: name them after the model")
+    if to is not Target.pyldavis and (source is not None or given_options(reading)):
+        raise typer.BadParameter(f"--to {to.value} needs no documents, but they are named, or how to read them")
+    fitted = load_model(model)
+    if to in (Target.graphml, Target.gexf):
+        write_graph(fitted, output, min_lift=min_lift, format=to.value, n_words=words, ranking=_ranking(fitted))
+    else:
+        with file_written_whole(output) as partial:
+            if to is Target.gensim:
+                write_lines(partial, (f"{k}\t{text}\n" for k, text in show_topics(fitted, -1, words)))
+            else:
+                assert source is not None
+                write_lines(partial, _pyldavis(fitted, source, reading, quiet, jobs))
+    remark(f"{fitted.n_components} topics written to {output}", quiet)
+
+
+def _ranking(fitted: AnchorTopicModel) -> str:
+    """As topics lists words."""
+    return "probability" if fitted.model_.log_likelihood is None else "relevance"
+
+
+def _pyldavis(
+    fitted: AnchorTopicModel, source: str, reading: dict[str, Any], quiet: bool, jobs: int | None
+) -> list[str]:
+    from ..export import pyldavis_data
+    from .console import working
+
+    with opened(source, as_fitted(fitted, source, reading), quiet, jobs) as corpus, working("Documents", quiet):
+        data = pyldavis_data(fitted, corpus, method=fitted.composition, n_jobs=jobs)
+    return [json.dumps(as_plain(data), ensure_ascii=False), "\n"]

@@ -1,0 +1,83 @@
+"""Results as listings: a line a topic, a change, a group or a word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._markdown import separator_of
+from .tables import Justify, Listing, percent, stability_cells
+
+if TYPE_CHECKING:
+    from ..interpret.groups import GroupPrevalence
+
+
+def stability_as_listing(rows: list[dict[str, Any]]) -> Listing:
+    """How sure each topic is, from topic_table."""
+    columns: list[tuple[str, Justify]] = [
+        ("topic", "right"), ("share", "right"), ("interval", "right"), ("stability", "right"), ("words kept", "right"),
+        ("anchor kept", "right"), ("anchor", "left"),
+    ]  # fmt: skip
+    cells = [
+        [str(row["topic"]), percent(row["prevalence"]), *stability_cells(row), row["anchor"]] for row in rows
+    ]  # fmt: skip
+    return Listing(columns, cells)
+
+
+def common_words_as_listing(found: list[dict[str, Any]]) -> Listing:
+    """Candidates for stop words, from common_words."""
+    columns: list[tuple[str, Justify]] = [("common word", "left"), ("of all words", "right"), ("spread", "right")]
+    return Listing(
+        columns, [[one["word"], f"{100 * one['probability']:.3g}%", f"{one['spread']:.2f}"] for one in found]
+    )
+
+
+def changes_as_listing(rows: list[dict[str, Any]]) -> Listing:
+    """What changed, from compare.changes."""
+    columns: list[tuple[str, Justify]] = [
+        ("change", "left"), ("old", "right"), ("new", "right"), ("share", "right"), ("now", "right"), ("apart", "right"),
+        ("words", "left"), ("gained", "left"), ("lost", "left"),
+    ]  # fmt: skip
+    cells = []
+    for row in rows:
+        between = separator_of(row["words"] + row["gained"] + row["lost"])
+        distance = row["total_variation"]
+        cells.append([
+            row["change"], _or_dash(row["old"]), _or_dash(row["new"]),
+            "-" if row["old"] is None else percent(row["prevalence_old"]),
+            "-" if row["new"] is None else percent(row["prevalence_new"]),
+            "-" if distance is None else f"{distance:.2f}",
+            *(between.join(row[name]) for name in ("words", "gained", "lost")),
+        ])  # fmt: skip
+    return Listing(columns, cells)
+
+
+def groups_as_listing(found: GroupPrevalence, words: list[list[str]], n_topics: int, by_tokens: bool) -> Listing:
+    """Topics that stand out in each group: those whose share exceeds that of all groups together most."""
+    import numpy as np
+
+    columns: list[tuple[str, Justify]] = [
+        ("group", "left"), ("documents", "right"), ("share", "right"), ("interval", "right"), ("in all", "right"),
+        ("topic", "right"), ("words", "left"),
+    ]  # fmt: skip
+    known = found.n_docs > 0
+    sizes = (found.n_tokens if by_tokens else found.n_docs)[known]
+    everywhere = sizes @ found.prevalence[known] / sizes.sum()
+    cells = []
+    for g, group in enumerate(found.groups):
+        head = [str(group), f"{int(found.n_docs[g]):,}"]
+        if not known[g]:
+            cells.append([*head, "", "", "", "", "none that the model knows a word of"])
+            continue
+        for k in np.argsort(-(found.prevalence[g] - everywhere), kind="stable")[:n_topics].tolist():
+            low, high = found.low[g, k], found.high[g, k]
+            interval = "-" if np.isnan(low) else f"{100 * low:.1f} to {percent(high)}"
+            cells.append([
+                *head, percent(found.prevalence[g, k]), interval, percent(everywhere[k]), str(k),
+                separator_of(words[k]).join(words[k]),
+            ])  # fmt: skip
+            head = ["", ""]
+    return Listing(columns, cells)
+
+
+def _or_dash(number: int | None) -> str:
+    return "-" if number is None else str(number)

@@ -1,0 +1,57 @@
+"""Results for other programs: JSON that any reader takes, and tables of CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+
+def print_json(value: Any, indent: int | None = None) -> None:
+    """Print as JSON: arrays as lists, and null for what is not a number."""
+    typer.echo(json.dumps(as_plain(value), ensure_ascii=False, indent=indent))
+
+
+def as_plain(value: Any) -> Any:
+    """A value as JSON holds it."""
+    if isinstance(value, dict):
+        return {key: as_plain(part) for key, part in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [as_plain(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def separated(cells: Sequence[Any], suffix: str) -> str:
+    """A line of a table: with commas for .csv, with tabs for .tsv."""
+    buffer = io.StringIO()
+    csv.writer(buffer, delimiter="," if suffix == ".csv" else "\t", lineterminator="\n").writerow(cells)
+    return buffer.getvalue()
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write text as UTF-8; names of documents may hold half a character, which becomes a question mark."""
+    with path.open("w", encoding="utf-8", errors="replace", newline="") as stream:
+        stream.writelines(lines)
+
+
+def table_lines(rows: list[dict[str, Any]], suffix: str) -> Iterator[str]:
+    """Rows with the same columns as lines of a table, names first; what is not a number is left empty."""
+    yield separated(list(rows[0]), suffix)
+    for row in rows:
+        yield separated(["" if cell is None else cell for cell in map(as_plain, row.values())], suffix)
+
+
+def suffix_of(output: Path, known: Sequence[str], option: str = "--output") -> str:
+    """How a file is to be written, by its name; BadParameter where that does not say."""
+    suffix = output.suffix.lower()
+    if suffix not in known:
+        raise typer.BadParameter(f"{option} must end in {', '.join(known[:-1])} or {known[-1]}, but is {output}")
+    return suffix

@@ -1,0 +1,123 @@
+"""Topics of documents as files, written block by block so that memory does not depend on their number."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from .output import separated, write_lines
+
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".npy", ".npz", ".parquet")
+_DIGITS = 6
+# Names that are written at a time.
+_NAMES = 1 << 14
+
+
+def require_writer(suffix: str) -> None:
+    """Raise unless what writes such files is there."""
+    if suffix != ".parquet":
+        return
+    from ..exceptions import InputError
+
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError:
+        raise InputError("Parquet files need one more package: pip install 'anchorwords[io]', or write .npz.") from None
+
+
+def write_weights(
+    path: Path, suffix: str, weights: Iterator[Any], names: Callable[[], Iterator[str]], shape: tuple[int, int]
+) -> None:
+    """Write documents x topics as the suffix says.
+
+    Parameters
+    ----------
+    path : Path
+    suffix : str
+        One of SUFFIXES. Tables and JSON lines have a row a document, named, with six digits; ``.npy`` is the array alone,
+        ``.npz`` (compressed) holds it as ``weights`` beside ``ids``, ``.parquet`` has the columns document, topic_0, ...
+    weights : iterator of (m, K) arrays
+        Consecutive documents.
+    names : callable
+        Gives the names of all documents, anew at each call.
+    shape : (int, int)
+        Documents and topics.
+    """
+    if suffix == ".npy":
+        _write_array(path, weights, shape)
+    elif suffix == ".npz":
+        _write_archive(path, weights, names, shape)
+    elif suffix == ".parquet":
+        _write_parquet(path, weights, names(), shape[1])
+    else:
+        write_lines(path, weight_lines(weights, names(), shape[1], suffix))
+
+
+def weight_lines(weights: Iterator[Any], names: Iterator[str], n_topics: int, suffix: str) -> Iterator[str]:
+    """Lines of a table, or of JSON."""
+    if suffix != ".jsonl":
+        yield separated(["document", *_columns(n_topics)], suffix)
+    for block in weights:
+        for row in block:
+            name = next(names)
+            if suffix == ".jsonl":
+                record = {"document": name, "topics": [round(float(w), _DIGITS) for w in row]}
+                yield json.dumps(record, ensure_ascii=False) + "\n"
+            else:
+                yield separated([name, *(f"{w:.{_DIGITS}f}" for w in row)], suffix)
+
+
+def _columns(n_topics: int) -> list[str]:
+    return [f"topic_{k}" for k in range(n_topics)]
+
+
+def _write_array(path: Path, weights: Iterator[Any], shape: tuple[int, int]) -> None:
+    import numpy as np
+
+    array = np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=shape)
+    done = 0
+    for block in weights:
+        array[done : done + len(block)] = block
+        done += len(block)
+    array.flush()
+
+
+def _write_archive(
+    path: Path, weights: Iterator[Any], names: Callable[[], Iterator[str]], shape: tuple[int, int]
+) -> None:
+    """As numpy.savez_compressed, but without ever holding an array whole."""
+    from zipfile import ZIP_DEFLATED, ZipFile
+
+    import numpy as np
+
+    def batches() -> Iterator[Any]:
+        rest = names()
+        while batch := list(islice(rest, _NAMES)):
+            yield np.array(batch, dtype=kind)
+
+    kind = np.dtype(f"<U{max((len(name) for name in names()), default=1) or 1}")
+    parts = {"weights": (np.dtype("<f8"), shape, weights), "ids": (kind, shape[:1], batches())}
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for name, (dtype, size, blocks) in parts.items():
+            head = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": size}
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
+                np.lib.format.write_array_header_1_0(stream, head)
+                for block in blocks:
+                    stream.write(np.ascontiguousarray(block, dtype=dtype).tobytes())
+
+
+def _write_parquet(path: Path, weights: Iterator[Any], names: Iterator[str], n_topics: int) -> None:
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema([("document", pa.string()), *((name, pa.float64()) for name in _columns(n_topics))])
+    with pq.ParquetWriter(path, schema) as writer:
+        for block in weights:
+            # Half a character, which arrow refuses, becomes a question mark.
+            own = [name.encode("utf-8", "replace").decode() for name in islice(names, len(block))]
+            columns = [pa.array(own, pa.string()), *(pa.array(np.ascontiguousarray(column)) for column in block.T)]
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))

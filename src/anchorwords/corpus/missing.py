@@ -1,0 +1,55 @@
+"""Words that a user names and that are not there: say so, with what may have been meant."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections.abc import Iterable, Sequence
+
+from ..exceptions import UnknownWordWarning
+
+# Close matches are looked for, in a pass over the vocabulary each, for so many missing words.
+_EXPLAINED = 10
+
+
+def close_matches(word: str, vocabulary: Iterable[str]) -> list[str]:
+    """Up to three words that look like this one, best first; capitals make no difference."""
+    known: dict[str, str] = {}
+    for other in vocabulary:
+        known.setdefault(other.casefold(), other)
+    return [known[match] for match in difflib.get_close_matches(word.casefold(), known)]
+
+
+def warn_of_missing(words: Sequence[str], vocabulary: Sequence[str], what: str, *, stacklevel: int = 2) -> None:
+    """Warn of words that are not in the vocabulary, each with close matches; nothing where there are none."""
+    if not words:
+        return
+    told = [_told(word, close_matches(word, vocabulary)) for word in words[:_EXPLAINED]]
+    if len(words) > len(told):
+        told.append(f"and {len(words) - len(told)} more")
+    one = len(words) == 1
+    warnings.warn(
+        f"{what}: {'a word is' if one else f'{len(words)} words are'} not in the vocabulary and left out: "
+        f"{', '.join(told)}.",
+        UnknownWordWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def warn_of_absent(words: Sequence[str], what: str, *, stacklevel: int = 2) -> None:
+    """Warn of words that are in the vocabulary but in no document that counts."""
+    if not words:
+        return
+    told = [repr(word) for word in words[:_EXPLAINED]]
+    if len(words) > len(told):
+        told.append(f"and {len(words) - len(told)} more")
+    warnings.warn(
+        f"{what}: {', '.join(told)} {'is' if len(words) == 1 else 'are'} in no document that is long enough to count, and "
+        "left out.",
+        UnknownWordWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def _told(word: str, matches: list[str]) -> str:
+    return f"{word!r} (did you mean {' or '.join(map(repr, matches))}?)" if matches else repr(word)

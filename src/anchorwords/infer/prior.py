@@ -1,0 +1,47 @@
+"""The prior of a document's composition, as far as the first two moments tell: a Dirichlet's.
+
+Notation
+--------
+A : (K, K)      E[w w'], p(topic, topic')
+p : (K,)        E[w] = A e
+alpha : (K,)    weights of the logarithms of w in the penalised likelihood, summing to the concentration
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._typing import FloatArray
+
+# Where correlations say nothing (every document of one topic, or all documents alike) the concentration stays finite.
+_LEAST, _MOST = 1e-2, 1e3
+# Share of an even prior that a topic keeps whose prevalence is zero: no logarithm is without a weight.
+_FLOOR = 1e-6
+# Mean parameter at which half of the prior's weight is used.
+_HALF = 0.3
+
+
+def concentration(A: FloatArray) -> float:
+    """Sum of the parameters of the Dirichlet whose E[w w'] has the trace of A.
+
+    With E[w w'] = (alpha_0 p p' + diag(p)) / (alpha_0 + 1) that is (1 - tr A) / (tr A - |p|^2): small where documents
+    are of one topic each, large where they are all alike.
+    """
+    p = A.sum(axis=1)
+    own, together = float(np.trace(A)), float(p @ p)
+    if own - together <= 0.0:
+        return _MOST
+    return float(np.clip((1.0 - own) / (own - together), _LEAST, _MOST))
+
+
+def prior_weights(A: FloatArray) -> FloatArray:
+    """alpha: the concentration, shared out by prevalence and shrunk where it is small.
+
+    A mode with the full weight of a sparse prior is less sparse than the truth: measured on synthetic documents, the
+    error in total variation is least with a share of about m / (m + 0.3), m being the mean parameter.
+    """
+    p = A.sum(axis=1)
+    total = concentration(A)
+    mean = total / p.size
+    shares = np.maximum(p, _FLOOR / p.size)
+    return total * mean / (mean + _HALF) * shares / shares.sum()

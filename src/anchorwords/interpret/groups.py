@@ -1,0 +1,252 @@
+"""How prevalent topics are in groups of documents: by year, by author, by any label.
+
+Notation
+--------
+w_m : (K,)   composition of document m
+a_m          its weight in the mean: 1, or its tokens
+mean = sum a_m w_m / sum a_m over the n documents of a group
+variance of the mean = n / (n - 1) sum a_m^2 (w_m - mean)^2 / (sum a_m)^2
+
+The variance is that of a ratio of sums, linearised; with equal weights it is s^2 / n. Documents come in blocks: a group
+keeps sums, and sums of squares about their own mean, which add up without cancellation (Chan, Golub and LeVeque).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from .._typing import FloatArray, IntArray
+from .._validation import check_n_jobs
+from ..corpus.corpus import Corpus
+from ..exceptions import InputError
+from ..infer.compose import compositions
+from ..model import TopicModel, as_topic_model
+from ._columns import blocks_in_columns, number
+
+
+@dataclass(frozen=True, eq=False)
+class GroupPrevalence:
+    """Prevalence of topics in groups of documents.
+
+    Attributes
+    ----------
+    groups : tuple
+        Labels of the G groups, in order.
+    n_docs : (G,) int array
+        Documents of each group that hold a word the model knows: those the mean is over.
+    n_tokens : (G,) array
+        Their tokens of words the model knows.
+    prevalence : (G, K) array
+        Mean composition; nan for a group without a document.
+    low, high : (G, K) array
+        Interval of the mean; nan for a group of fewer than two documents.
+    level : float
+        Of the interval.
+    n_without_group, n_without_words : int
+        Documents left out: those without a label, and those with one but without a word the model knows.
+    """
+
+    groups: tuple[Any, ...]
+    n_docs: IntArray
+    n_tokens: FloatArray
+    prevalence: FloatArray
+    low: FloatArray
+    high: FloatArray
+    level: float
+    n_without_group: int
+    n_without_words: int
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row a group and topic, for any data frame: group, topic, prevalence, low, high, n_docs, n_tokens."""
+        return [
+            {
+                "group": group,
+                "topic": k,
+                "prevalence": float(self.prevalence[g, k]),
+                "low": float(self.low[g, k]),
+                "high": float(self.high[g, k]),
+                "n_docs": int(self.n_docs[g]),
+                "n_tokens": number(self.n_tokens[g]),
+            }
+            for g, group in enumerate(self.groups)
+            for k in range(self.prevalence.shape[1])
+        ]
+
+
+def prevalence_by(
+    model: Any,
+    X: Any,
+    groups: Iterable[Any],
+    *,
+    level: float = 0.9,
+    by_tokens: bool = False,
+    method: str = "map",
+    n_jobs: int | None = None,
+) -> GroupPrevalence:
+    """Mean composition of the documents of each group, with intervals.
+
+    Parameters
+    ----------
+    model : TopicModel or fitted AnchorTopicModel
+    X : (M, N) sparse or array-like of counts, blocks of counts, or Corpus
+        A Corpus, in memory or on disk, is matched to the model by its words. Gone through once, block by block.
+    groups : sequence of M labels
+        A string, number, date or anything hashable a document; None and NaN leave a document out.
+    level : float
+        Of the intervals: the share of samples of documents, as many as these, whose interval would hold the true mean.
+    by_tokens : bool
+        Weight documents by their tokens instead of alike.
+    method : str
+        How compositions are inferred, as in ``transform``.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    GroupPrevalence
+        Groups in their own order where they have one, else by type and name; never in that of the documents.
+
+    Notes
+    -----
+    The interval is mean +- t * standard error, t the quantile of Student's distribution with n - 1 degrees of freedom,
+    cut to [0, 1]. It says how far the mean of other documents of the same kind might lie with the model held fixed, and
+    nothing of how sure the topics are. Shares are skewed: in groups of few documents it holds less often than it says.
+    A group of one document has none.
+    """
+    record = as_topic_model(model)
+    if not isinstance(level, (int, float, np.number)) or isinstance(level, bool) or not 0 < level < 1:
+        raise InputError(f"level must be a number between 0 and 1, such as 0.9, but is {level!r}.")
+    labels, codes = _coded(groups)
+    _require_as_many(X, codes.size)
+    sums = _Sums(len(labels), record.n_components)
+    first = n_without_words = 0
+    for weights, tokens in document_compositions(record, X, method=method, n_jobs=n_jobs):
+        own = codes[first : first + tokens.size]
+        if own.size < tokens.size:
+            raise InputError(f"groups must name a group for each document, but X has more than its {codes.size}.")
+        first += tokens.size
+        used = (own >= 0) & (tokens > 0.0)
+        n_without_words += int(np.count_nonzero((own >= 0) & (tokens <= 0.0)))
+        sums.add(own[used], weights[used], tokens[used], tokens[used] if by_tokens else np.ones(int(used.sum())))
+    if first != codes.size:
+        raise InputError(f"groups must name a group for each document, but has {codes.size} for the {first} of X.")
+    if not sums.n_docs.any():
+        raise InputError("no document with a group holds a word the model knows: check that the vocabularies match.")
+    prevalence, error = sums.mean_and_error()
+    half = _t_quantile(sums.n_docs, float(level))[:, None] * error
+    return GroupPrevalence(
+        groups=tuple(labels),
+        n_docs=sums.n_docs,
+        n_tokens=sums.n_tokens,
+        prevalence=prevalence,
+        low=np.maximum(prevalence - half, 0.0),
+        high=np.minimum(prevalence + half, 1.0),
+        level=float(level),
+        n_without_group=int(np.count_nonzero(codes < 0)),
+        n_without_words=n_without_words,
+    )
+
+
+def document_compositions(
+    model: TopicModel, X: Any, *, method: str = "map", n_jobs: int | None = None
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Compositions and known tokens of consecutive documents."""
+    blocks = blocks_in_columns(model, X)
+    for part in compositions(model, blocks, method=method, n_jobs=check_n_jobs(n_jobs)):
+        yield part.weights, part.n_known
+
+
+class _Sums:
+    """What is kept of each group while documents go by."""
+
+    def __init__(self, n_groups: int, K: int) -> None:
+        self.n_docs, self.n_tokens = np.zeros(n_groups, dtype=np.intp), np.zeros(n_groups)
+        self._a, self._aw = np.zeros(n_groups), np.zeros((n_groups, K))
+        # With weights a^2: their sum, the mean, and the sum of squares about it.
+        self._aa, self._mean, self._squares = np.zeros(n_groups), np.zeros((n_groups, K)), np.zeros((n_groups, K))
+
+    def add(self, groups: IntArray, w: FloatArray, tokens: FloatArray, a: FloatArray) -> None:
+        if groups.size == 0:
+            return
+        here, own = np.unique(groups, return_inverse=True)
+        # Groups of this block x its documents: products with it are sums over the documents of each group.
+        member = sp.csr_array((np.ones(own.size), (own, np.arange(own.size))), shape=(here.size, own.size))
+        self.n_docs[here] += np.bincount(own)
+        self.n_tokens[here] += member @ tokens
+        self._a[here] += member @ a
+        self._aw[here] += member @ (a[:, None] * w)
+        aa = member @ a**2
+        mean = (member @ (a[:, None] ** 2 * w)) / aa[:, None]
+        squares = member @ (a[:, None] ** 2 * (w - mean[own]) ** 2)
+        before, both = self._aa[here], self._aa[here] + aa
+        apart = mean - self._mean[here]
+        self._squares[here] += squares + apart**2 * (before * aa / both)[:, None]
+        self._mean[here] += apart * (aa / both)[:, None]
+        self._aa[here] = both
+
+    def mean_and_error(self) -> tuple[FloatArray, FloatArray]:
+        """Mean of each group and its standard error; nan where there are too few documents."""
+        some, several = self.n_docs > 0, self.n_docs > 1
+        mean, error = np.full(self._aw.shape, np.nan), np.full(self._aw.shape, np.nan)
+        mean[some] = self._aw[some] / self._a[some, None]
+        n = self.n_docs[several, None]
+        about_mean = self._squares[several] + self._aa[several, None] * (mean[several] - self._mean[several]) ** 2
+        error[several] = np.sqrt(n / (n - 1) * about_mean) / self._a[several, None]
+        return mean, error
+
+
+def _t_quantile(n_docs: IntArray, level: float) -> FloatArray:
+    """Quantile of Student's t for a two-sided interval of each group; nan below two documents."""
+    from scipy.special import stdtrit
+
+    return np.where(n_docs > 1, stdtrit(np.maximum(n_docs - 1, 1), (1.0 + level) / 2.0), np.nan)
+
+
+def _coded(groups: Any) -> tuple[list[Any], npt.NDArray[np.intp]]:
+    """Distinct labels in order, and the place of each document's among them, -1 where it has none."""
+    if isinstance(groups, (str, bytes)) or not isinstance(groups, Iterable):
+        raise InputError(f"groups must be a sequence of one label a document, but is {type(groups).__name__}.")
+    given = [_plain(label) for label in groups]
+    try:
+        distinct: list[Any] = list({label for label in given if not _is_missing(label)})
+    except TypeError:
+        raise InputError(
+            "groups must hold one label a document, such as a string or a year, but holds lists."
+        ) from None
+    if not distinct:
+        raise InputError("groups names no group: every label is missing.")
+    try:
+        distinct.sort()
+    except TypeError:  # labels of different kinds
+        distinct.sort(key=lambda label: (type(label).__name__, str(label)))
+    place: dict[Hashable, int] = {label: g for g, label in enumerate(distinct)}
+    return distinct, np.array([-1 if _is_missing(label) else place[label] for label in given], dtype=np.intp)
+
+
+def _plain(label: Any) -> Any:
+    """A number or string of NumPy as Python's own; dates stay what they are."""
+    return label.item() if isinstance(label, (np.bool_, np.number, np.str_)) and label.dtype.kind in "biufU" else label
+
+
+def _is_missing(label: Any) -> bool:
+    """None, NaN, and what data frames have for it: what does not equal itself, or will not say."""
+    if label is None:
+        return True
+    try:
+        return bool(label != label)
+    except (TypeError, ValueError):
+        return True
+
+
+def _require_as_many(X: Any, n_groups: int) -> None:
+    """Raise before the first document is read, where their number is known."""
+    shape = getattr(X, "shape", None)
+    n_docs = X.n_docs if isinstance(X, Corpus) else (shape[0] if shape else None)
+    if n_docs is not None and n_docs != n_groups:
+        raise InputError(f"groups must name a group for each of the {n_docs} documents, but has {n_groups}.")

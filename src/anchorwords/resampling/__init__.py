@@ -1,0 +1,1 @@
+"""How sure a model is: its documents drawn again, and its topics learned anew."""

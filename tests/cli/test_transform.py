@@ -1,0 +1,228 @@
+"""``anchorwords transform``: every format, what it tells, and files that are whole or not there."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+import tracemalloc
+from itertools import count
+
+import numpy as np
+import pytest
+
+import anchorwords as aw
+from anchorwords.cli.weights import SUFFIXES, write_weights
+from anchorwords.infer import compose
+from anchorwords.interpret import groups
+
+from .test_text import run
+
+NAMES = ["plain", "with, comma", 'with "quotes"', "two words", "café", "line\nend", ""]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, sampled):
+    """A model; its documents with strange names, two of them without a word the model knows; the same without names."""
+    folder = tmp_path_factory.mktemp("documents")
+    aw.AnchorTopicModel(4).fit(sampled.corpus).save(folder / "model")
+    counts = sampled.corpus.counts[:300].toarray()
+    more = np.zeros((300, 1))
+    more[:100] = 2.0
+    counts[7] = counts[8] = 0.0  # one of strange words alone, one of nothing
+    more[8] = 0.0
+    names = [*NAMES, *(f"d{m}" for m in range(len(NAMES), 300))]
+    corpus = aw.Corpus(np.hstack([more, counts]), ["strange", *sampled.corpus.vocabulary], names)
+    corpus.save(folder / "named")
+    aw.Corpus(corpus.counts, corpus.vocabulary).save(folder / "numbered")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected(folder):
+    return aw.load_model(folder / "model").transform(aw.open_corpus(folder / "named"))
+
+
+@pytest.fixture(params=["one block", "many blocks"])
+def blocks(request, monkeypatch):
+    """Documents in one block, or fifty at a time."""
+    if request.param == "many blocks":
+        monkeypatch.setattr(compose, "_SHARES", 4 * 50)
+    return request.param
+
+
+def written(folder, path, *arguments, source="named"):
+    done = run("transform", folder / "model", folder / source, "-o", path, *arguments)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_an_archive_holds_weights_and_ids(folder, expected, tmp_path, blocks):
+    written(folder, tmp_path / "w.npz")
+    with np.load(tmp_path / "w.npz", allow_pickle=False) as archive:
+        assert set(archive) == {"weights", "ids"}
+        np.testing.assert_array_equal(archive["weights"], expected)
+        assert archive["ids"].tolist() == [*NAMES, *(f"d{m}" for m in range(len(NAMES), 300))]
+    written(folder, tmp_path / "n.npz", source="numbered")
+    with np.load(tmp_path / "n.npz") as archive:
+        assert archive["ids"].tolist() == [str(m) for m in range(1, 301)]
+
+
+def test_parquet_has_a_column_a_topic(folder, expected, tmp_path, blocks):
+    pq = pytest.importorskip("pyarrow.parquet")
+    written(folder, tmp_path / "w.parquet")
+    file = pq.ParquetFile(tmp_path / "w.parquet")
+    assert file.num_row_groups == (6 if blocks == "many blocks" else 1)
+    table = file.read()
+    assert table.column_names == ["document", "topic_0", "topic_1", "topic_2", "topic_3"]
+    assert table["document"].to_pylist()[: len(NAMES)] == NAMES
+    np.testing.assert_array_equal(np.column_stack([table[f"topic_{k}"].to_numpy() for k in range(4)]), expected)
+
+
+def test_tables_and_lines_have_six_digits(folder, expected, tmp_path, blocks):
+    for suffix, separator in ((".csv", ","), (".tsv", "\t")):
+        written(folder, tmp_path / f"w{suffix}")
+        with (tmp_path / f"w{suffix}").open(newline="", encoding="utf-8") as stream:
+            head, *rows = csv.reader(stream, delimiter=separator)
+        assert head == ["document", "topic_0", "topic_1", "topic_2", "topic_3"]
+        assert [row[0] for row in rows][: len(NAMES)] == NAMES
+        np.testing.assert_allclose(np.array([row[1:] for row in rows], dtype=float), expected, atol=6e-7)
+    written(folder, tmp_path / "w.jsonl")
+    records = [json.loads(line) for line in (tmp_path / "w.jsonl").read_text(encoding="utf-8").split("\n")[:-1]]
+    assert [record["document"] for record in records][: len(NAMES)] == NAMES
+    np.testing.assert_allclose([record["topics"] for record in records], expected, atol=6e-7)
+    written(folder, tmp_path / "w.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "w.npy"), expected)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_half_a_character_harms_no_file(suffix, tmp_path):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+    path = tmp_path / f"w{suffix}"
+    write_weights(path, suffix, iter([np.eye(2)]), lambda: iter(["\ud800", "b"]), (2, 2))
+    if suffix in (".csv", ".tsv", ".jsonl"):
+        assert len(path.read_text(encoding="utf-8").splitlines()) == (2 if suffix == ".jsonl" else 3)
+    elif suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        assert pq.read_table(path)["document"].to_pylist() == ["?", "b"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npz", ".npy", ".parquet"])
+def test_memory_does_not_grow_with_documents(suffix, tmp_path):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+    shape = (20_000, 40)  # 6.4 MB
+
+    def peak(n_docs):
+        blocks = (np.full((500, shape[1]), 1.0 / shape[1]) for _ in range(n_docs // 500))
+        names = map(str, count())
+        tracemalloc.start()
+        write_weights(
+            tmp_path / f"w{suffix}", suffix, blocks, lambda: (next(names) for _ in range(n_docs)), (n_docs, shape[1])
+        )
+        used = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return used
+
+    peak(500)  # what is imported on the way
+    assert peak(shape[0]) < peak(1000) + 2_000_000
+
+
+def test_what_was_not_known_is_told(folder, sampled, tmp_path):
+    done = written(folder, tmp_path / "w.csv", "--json")
+    corpus = aw.open_corpus(folder / "named")
+    strange = int(corpus.term_frequencies[corpus.vocabulary.index("strange")])
+    assert json.loads(done.stdout) == {
+        "model": str(folder / "model"), "topics": 4, "method": "map", "written": str(tmp_path / "w.csv"), "documents": 300,
+        "tokens": corpus.n_tokens, "unknown_tokens": strange, "documents_without_known_words": 2,
+    }  # fmt: skip
+    assert strange > 0
+    told = written(folder, tmp_path / "w.csv").stderr
+    assert f"{strange:,} of {corpus.n_tokens:,} tokens are of words the model does not know" in told
+    assert "2 documents hold no word it knows, and have the prevalence" in told
+    assert written(folder, tmp_path / "w.csv", "-q").stderr == ""
+    shown = run("transform", folder / "model", folder / "named")
+    assert shown.stdout == (tmp_path / "w.csv").read_text(encoding="utf-8")
+    assert "2 documents hold no word it knows" in shown.stderr
+
+
+def test_unknown_words_of_text_are_counted_too(tmp_path):
+    lines = ["cats purr and cats sleep at home"] * 6 + ["dogs bark and dogs run at night"] * 6
+    (tmp_path / "pets.txt").write_text("\n".join(lines))
+    aw.AnchorTopicModel(2).fit(aw.read_corpus(tmp_path / "pets.txt")).save(tmp_path / "model")
+    (tmp_path / "other.txt").write_text("cats bark\nwolves howl loudly\n\nwolves run\n")
+    done = run("transform", tmp_path / "model", tmp_path / "other.txt", "-o", tmp_path / "w.npy", "--json")
+    told = json.loads(done.stdout)
+    assert (told["documents"], told["tokens"], told["unknown_tokens"]) == (4, 7, 4)
+    assert told["documents_without_known_words"] == 2
+    weights = np.load(tmp_path / "w.npy")
+    prevalence = aw.load_model(tmp_path / "model").topic_prevalence_
+    np.testing.assert_array_equal(weights[1:3], [prevalence, prevalence])
+    # A file, or a pipe, without a single word is no mistake here.
+    (tmp_path / "blank.txt").write_text("\n\n")
+    blank = run("transform", tmp_path / "model", tmp_path / "blank.txt", "--json")
+    piped = run("transform", tmp_path / "model", "-", "--json", input="\n\n")
+    assert blank.returncode == piped.returncode == 0
+    assert blank.stdout == piped.stdout
+    np.testing.assert_allclose(json.loads(blank.stdout.splitlines()[1])["topics"], prevalence, atol=1e-6)
+
+
+def test_perplexity_is_that_of_the_model(folder, tmp_path):
+    told = json.loads(written(folder, tmp_path / "w.npy", "--perplexity", "--json").stdout)
+    model, corpus = aw.load_model(folder / "model"), aw.open_corpus(folder / "named")
+    assert told["perplexity"] == pytest.approx(model.perplexity(corpus), rel=1e-12)
+    assert f"perplexity of every second token: {told['perplexity']:,.1f}" in written(
+        folder, tmp_path / "w.npy", "--perplexity"
+    ).stderr  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npz", ".parquet", ".npy"])
+def test_a_file_is_whole_or_not_there(folder, tmp_path, monkeypatch, suffix):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+    right = groups.document_compositions
+
+    def wrong(*arguments, **options):
+        yield next(iter(right(*arguments, **options)))
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(compose, "_SHARES", 4 * 50)
+    monkeypatch.setattr(groups, "document_compositions", wrong)
+    path = tmp_path / f"w{suffix}"
+    for before in (None, b"precious"):
+        if before is not None:
+            path.write_bytes(before)
+        done = run("transform", folder / "model", folder / "named", "-o", path)
+        assert done.returncode == 1
+        assert "error: the disk is gone" in done.stderr
+        assert os.listdir(tmp_path) == ([] if before is None else [path.name])
+    assert path.read_bytes() == b"precious"
+
+
+def test_parquet_without_its_package_is_refused_at_once(folder, tmp_path, monkeypatch):
+    for name in ("pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, name, None)
+    done = run("transform", folder / "model", "nowhere", "-o", tmp_path / "w.parquet")
+    assert done.returncode == 1
+    assert "pip install 'anchorwords[io]'" in done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["-o", "w.pdf"], 2, "--output must end in .csv, .tsv, .jsonl, .npy, .npz or .parquet, but is"),
+        (["-o", "w.csv", "--method", "prior-aware"], 2, "was fitted without --prior-aware"),
+        (["-o", "w.csv", "--method", "guess"], 2, "guess"),
+        (["-o", "nowhere/w.csv"], 1, "error: "),
+    ],
+)
+def test_what_does_not_go_is_said_in_a_line(folder, tmp_path, arguments, code, message):
+    done = run("transform", folder / "model", folder / "named", *arguments, cwd=tmp_path)
+    assert done.returncode == code
+    assert message in " ".join(done.stderr.replace("│", " ").split())
+    assert done.stdout == ""
+    assert os.listdir(tmp_path) == []

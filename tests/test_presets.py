@@ -1,0 +1,73 @@
+"""Named presets: the paper's is the default to the bit, the readers' is what it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import anchorwords as aw
+from anchorwords.datasets import make_topics
+from anchorwords.exceptions import InputError
+from anchorwords.interpret.ranking import check_ranking
+from anchorwords.presets import RANKING, preset
+from tests.contracts import check_valid_model
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return make_topics(n_docs=400, n_words=120, n_topics=5, random_state=7).corpus
+
+
+def test_paper_is_the_default_bit_for_bit(corpus):
+    assert preset("paper") == {}
+    named = aw.AnchorTopicModel.from_preset("paper", 5)
+    assert named.get_params() == aw.AnchorTopicModel(5).get_params()
+    one, two = named.fit(corpus).model_, aw.AnchorTopicModel(5).fit(corpus).model_
+    for name in ("B", "A", "anchors", "word_topics", "word_probs", "Y"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    assert one.log_likelihood is None
+
+
+def test_readers_is_refined_and_its_anchors_are_frequent(corpus):
+    parameters = preset("readers")
+    model = aw.AnchorTopicModel.from_preset("readers", 5)
+    changed = {key for key, value in model.get_params().items() if value != aw.AnchorTopicModel(5).get_params()[key]}
+    assert changed == set(parameters) == {"min_anchor_docs", "refinement"}
+    assert 0.0 < parameters["min_anchor_docs"] < 1.0
+    assert isinstance(parameters["refinement"], aw.Refinement)
+    model.fit(corpus)
+    check_valid_model(model.model_)
+    assert len(model.model_.log_likelihood) > 0
+    df = np.bincount(corpus.counts.indices, minlength=120)
+    assert (df[model.anchors_] >= parameters["min_anchor_docs"] * 400).all()
+    by_hand = aw.AnchorTopicModel(5, **parameters).fit(corpus)
+    np.testing.assert_array_equal(by_hand.components_, model.components_)
+
+
+def test_what_is_given_beside_a_preset_wins():
+    model = aw.AnchorTopicModel.from_preset("readers", 7, refinement=None, random_state=3)
+    assert (model.n_components, model.refinement, model.random_state) == (7, None, 3)
+    assert model.min_anchor_docs == preset("readers")["min_anchor_docs"]
+    assert aw.AnchorTopicModel.from_preset("readers", min_anchor_docs=5).n_components == 10
+    readers = aw.AnchorTopicModel.from_preset("readers")
+    assert clone(readers).get_params() == readers.get_params()
+
+
+def test_presets_cannot_be_changed_by_accident():
+    preset("readers")["min_anchor_docs"] = 100
+    assert preset("readers")["min_anchor_docs"] < 1
+
+
+def test_each_preset_says_how_its_topics_are_read():
+    for name, ranking in RANKING.items():
+        preset(name)
+        check_ranking(ranking)
+
+
+@pytest.mark.parametrize("name", ["reader", "", "Paper", None])
+def test_unknown_names_are_refused(name):
+    with pytest.raises(InputError, match=r"there is no preset .*: the names are 'paper', 'readers'"):
+        preset(name)
+    with pytest.raises(InputError, match="there is no preset"):
+        aw.AnchorTopicModel.from_preset(name)
