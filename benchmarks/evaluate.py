@@ -67,7 +67,10 @@ def measure(corpus, K: int, folder: Path) -> list[dict]:
         "fit": program(FIT, str(counts), str(folder / "model"), str(K)),
         "evaluate": program(EVALUATE, str(counts), str(folder / "model")),
     }
-    fit = command_line("fit", str(folder / "corpus"), "-k", str(K), "-o", str(folder / "streamed"), "--json", "--quiet")
+    fit = command_line(
+        "fit", str(folder / "corpus"), "--preset", "paper", "-k", str(K), "-o", str(folder / "streamed"),
+        "--json", "--quiet",
+    )  # fmt: skip
     judged = command_line("evaluate", str(folder / "streamed"), str(folder / "corpus"), "--json", "--quiet")
     kept = {name: judged[name] for name in ("seconds", "peak_mb", "relative_approximation")}
     kept |= {"estimates": sorted(judged["standard_error"])}

@@ -48,7 +48,7 @@ def measure(corpus, n_docs: int, K: int, folder: Path) -> dict:
     imported = command_line("import", str(text), "-o", str(folder / "corpus"), "--json", "--quiet", "--numbers")
     text.unlink()
     fitted = command_line(
-        "fit", str(folder / "corpus"), "-k", str(K), "-o", str(folder / "model"), "--json", "--quiet",
+        "fit", "--preset", "paper", str(folder / "corpus"), "-k", str(K), "-o", str(folder / "model"), "--json", "--quiet",
         "--min-df", "2", "--max-df", "1.0", "--stop-words", "none", "--n-words", "10000000",
     )  # fmt: skip
     shutil.rmtree(folder / "corpus")

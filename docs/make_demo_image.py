@@ -16,10 +16,10 @@ from anchorwords.cli.tables import topics_as_table
 from anchorwords.datasets import load_docstrings
 
 corpus = load_docstrings().prune(min_df=15)
-model = AnchorTopicModel(20).fit(corpus)
+model = AnchorTopicModel.from_preset("readers", 20).fit(corpus)
 console = Console(record=True, width=130, file=io.StringIO(), force_terminal=True)
 console.print(f"{corpus.n_docs:,} docstrings, {corpus.n_words:,} words, 20 topics\n", highlight=False)
-console.print(topics_as_table(topic_table(model, 7)[:14]))
+console.print(topics_as_table(topic_table(model, 7, ranking="relevance")[:14], "relevance"))
 svg = console.export_svg(title="anchorwords demo")
 # Rich names web fonts; the picture must not ask any address for anything.
 svg = re.sub(r"@font-face\s*\{.*?\}", "", svg, flags=re.DOTALL).replace("Fira Code, monospace", "monospace")

@@ -180,15 +180,18 @@ def test_the_likelihood_rises_on_data_of_the_model(seed):
 # ---- Near the truth.
 
 
-def test_the_truth_stays():
+@pytest.mark.parametrize("split_sweeps", [0, 4])
+def test_the_truth_stays(split_sweeps):
     """6,000 documents of 200 tokens: a topic's frequencies are off by sqrt(N / tokens) ~ 0.03 in total variation."""
     data = make_topics(n_docs=6000, n_words=200, n_topics=5, doc_length=200, random_state=1)
     counts = check_counts(data.corpus.counts)
-    found = refined(truth_of(data), counts, Refinement(20, 0, 0.0))
-    assert match_topics(data.B, found.B).other.tolist() == [0, 1, 2, 3, 4]
+    found = refined(truth_of(data), counts, Refinement(15, split_sweeps, 0.0))
+    if split_sweeps == 0:  # the order of topics may change only where they are split and taken out
+        assert match_topics(data.B, found.B).other.tolist() == [0, 1, 2, 3, 4]
     assert match_topics(data.B, found.B).total_variation.max() < 0.06
     # The compositions are not Dirichlet's (neighbours lend to each other), and A is off by that and by sampling.
-    assert np.abs(found.A - data.A).max() < 0.02
+    other = match_topics(data.B, found.B).other
+    assert np.abs(found.A[np.ix_(other, other)] - data.A).max() < 0.02
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -496,9 +499,11 @@ def test_two_subjects_in_one_topic_come_apart(seed):
     mixed = B @ np.array([[0.46, 0.1, 0.0, 0.0], [0.46, 0.0, 0.1, 0.15], [0.08, 0.9, 0.0, 0.0], [0.0, 0.0, 0.9, 0.85]])
     start = model_of(mixed, 0.6 * np.eye(K) / K + 0.4 / K**2, [0, 65, 95, 100])
     plain = match_topics(B, refined(start, X, Refinement(20, 0, 0.0)).B).total_variation
-    split = match_topics(B, refined(start, X, Refinement(6, 4, 0.0)).B).total_variation
     assert plain.max() > 0.5
-    assert split.max() < 0.25
+    for decorrelation in (0.0, 3.0):
+        split = match_topics(B, refined(start, X, Refinement(6, 4, decorrelation)).B).total_variation
+        # 8,000 tokens of a topic over some 30 words: sqrt(30 / 8000) / 2 ~ 0.03.
+        assert split.max() < 0.1
 
 
 @settings(max_examples=40, deadline=None)
@@ -515,12 +520,10 @@ def test_decorrelated_topics_are_topics(seed, tau):
     np.testing.assert_allclose(found.sum(axis=0), 1.0, rtol=1e-12)
     np.testing.assert_array_equal(found[:, 0], B[:, 0])  # without tokens it stays
     shared = np.column_stack([np.delete(B, k, axis=1).sum(axis=1) for k in range(K)])
-    left = np.maximum(before - tau * before.sum() / K * B * shared, 0.0)
-    for k in range(1, K):
-        if left[:, k].sum() > 1e-9:
-            np.testing.assert_allclose(found[:, k], left[:, k] / left[:, k].sum(), atol=1e-9)
-        elif left[:, k].sum() == 0.0:
-            np.testing.assert_allclose(found[:, k], B[:, k])
+    left = np.maximum(before - tau * before.sum() / K * B * shared, before / 2.0)  # by half at most
+    for k in np.flatnonzero(left.sum(axis=0)):
+        np.testing.assert_allclose(found[:, k], left[:, k] / left[:, k].sum(), atol=1e-12)
+        np.testing.assert_array_equal(found[:, k] > 0, before[:, k] > 0)  # so that no word is lost in one sweep
 
 
 def test_topics_that_share_no_word_are_left_alone():
