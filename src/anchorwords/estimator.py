@@ -219,6 +219,7 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         -------
         self
         """
+        self._require_no_documents_needed()
         so_far: CooccurrenceSketch | None = getattr(self, "_sketch", None)
         rule = rule_of_text(X.text_rule) if isinstance(X, Corpus) else None
         with _restored_on_failure(self):
@@ -234,6 +235,16 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         for name in _SOLVED:
             self.__dict__.pop(name, None)
         return self
+
+    def _require_no_documents_needed(self) -> None:
+        """Raise for what a sketch of documents cannot give."""
+        if self.refinement is not None:
+            raise InputError("a sketch holds no documents to refine topics on: use refinement=None, or give documents.")
+        if check_method(self.composition) == "prior-aware":
+            raise InputError(
+                "a sketch holds no documents to learn the prior of compositions on: use composition='map', then "
+                "learn_composition_prior on documents."
+            )
 
     def _new_sketch(self, rule: str | None) -> CooccurrenceSketch:
         return CooccurrenceSketch(
@@ -274,8 +285,8 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             vocabulary = getattr(self, "feature_names_in_", None)
             used = np.zeros(self.n_features_in_, dtype=bool)
             used[[int(word) for word in words]] = True
-        if self.refinement is not None:
-            raise InputError("a sketch holds no documents to refine topics on: use refinement=None, or give documents.")
+        self._require_no_documents_needed()
+        self.__dict__.pop("composition_prior_", None)
         with _logging(self.verbose), limited_threads(n_jobs):
             fit = fit_sketch(
                 sketch, self.n_components, rectifier=self.rectifier, anchors=self.anchors,

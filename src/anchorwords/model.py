@@ -77,7 +77,7 @@ class TopicModel:
     stability : Stability or None
         How sure the topics are, where that was measured.
     log_likelihood : tuple of float, or None
-        That of a token after each sweep of a refinement; None for spectral topics.
+        That of a known token in each sweep of a refinement, before its topics move; None for spectral topics.
     """
 
     B: FloatArray

@@ -17,6 +17,6 @@ _PRESETS: dict[str, dict[str, Any]] = {
 
 def preset(name: str) -> dict[str, Any]:
     """Parameters of :class:`anchorwords.AnchorTopicModel` that go by this name."""
-    if name not in _PRESETS:
+    if not isinstance(name, str) or name not in _PRESETS:
         raise InputError(f"there is no preset {name!r}: the names are {', '.join(map(repr, _PRESETS))}.")
     return dict(_PRESETS[name])

@@ -506,6 +506,26 @@ def test_two_subjects_in_one_topic_come_apart(seed):
         assert split.max() < 0.1
 
 
+def test_a_split_that_does_not_pay_is_taken_back():
+    """The likelihood at the end is no less than before the split; topics that were right keep their order."""
+    n_back = 0
+    for seed in range(8):
+        data = make_topics(n_docs=400, n_words=150, n_topics=5, doc_length=60, random_state=seed)
+        counts = check_counts(data.corpus.counts)
+        spectral = fit_topics(counts, 5).model
+        model = refined(spectral, counts, SPLIT)
+        history = model.log_likelihood
+        assert history[-1] > history[SPLIT.n_sweeps - 1]
+        rounds = [10, 8, 6, 5]  # four fifths each time, and never fewer than there are to be
+        if len(history) == 3 * SPLIT.n_sweeps + SPLIT.split_sweeps + 2 * (len(rounds) - 1):
+            n_back += 1
+            plain = refined(spectral, counts, Refinement(2 * SPLIT.n_sweeps, 0, 0.0))
+            assert match_topics(plain.B, model.B).other.tolist() == [0, 1, 2, 3, 4]
+            # Where sweeps begin anew from compositions of the topics held, as many sweeps lead to nearly the same.
+            assert match_topics(plain.B, model.B).total_variation.max() < 0.05
+    assert 0 < n_back < 8
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.5, 3.0, 1e3]))
 def test_decorrelated_topics_are_topics(seed, tau):
