@@ -1,0 +1,117 @@
+"""``anchorwords scan``."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import anchorwords as aw
+from anchorwords.cli.app import app
+from anchorwords.cli.scan import parsed_numbers
+from anchorwords.datasets import make_topics
+from anchorwords.scanning.scan import scan as compare
+from tests.reproduce.helpers import write_uci
+
+runner = CliRunner()
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return make_topics(n_docs=1500, n_words=120, n_topics=4, correlation=0.1, random_state=1).corpus
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, corpus):
+    folder = tmp_path_factory.mktemp("scanned")
+    write_uci(folder, "toy", corpus)
+    corpus.save(folder / "corpus")
+    return folder
+
+
+def scan(*arguments, code=0):
+    result = runner.invoke(app, ["scan", *map(str, arguments)], env={"COLUMNS": "200", "NO_COLOR": "1"})
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_a_table_the_reasons_and_the_command(folder, corpus):
+    result = scan(folder / "docword.toy.txt", "--topics", "2:6", "--min-anchor-docs", "1")
+    head, _, columns, *rest = result.stdout.splitlines()
+    assert head == "1,500 documents (0 too short) and 120 words"
+    assert re.split(r"\s{2,}", columns.strip())[:3] == ["topics", "× chance", "found again"]
+    expected = compare(corpus, range(2, 7))
+    for row, line in zip(expected.rows(), rest, strict=False):
+        cells = [cell for cell in line.split() if cell != "<"]
+        assert ("<" in line) == row["recommended"]
+        assert cells[0] == str(row["n_components"])
+        assert cells[2] == f"{row['found_again']:.3g}"
+        assert cells[4] == f"{row['npmi_coherence']:.3f}"
+    text = result.stdout
+    assert "Recommended: 4 topics." in text
+    for reason in expected.reasons:
+        assert f"- {reason}" in text
+    assert f"Learn them with: anchorwords fit {folder / 'docword.toy.txt'} -k 4 -o MODEL" in text
+
+
+def test_json(folder, corpus):
+    found = json.loads(scan(folder / "corpus", "-k", "3,4", "--min-anchor-docs", "1", "--json", "--seed", "2").stdout)
+    expected = compare(corpus, (3, 4), random_state=2)
+    assert found["recommended"] == expected.recommended
+    assert found["reasons"] == expected.reasons
+    assert found["eigenvalues"] == pytest.approx(expected.eigenvalues.tolist(), rel=1e-9)
+    assert found["directions"]["n"] == expected.directions.n
+    assert [row["n_components"] for row in found["rows"]] == [3, 4]
+    assert found["rows"][0]["npmi_coherence"] == pytest.approx(expected.rows()[0]["npmi_coherence"], rel=1e-9)
+    assert (found["documents"], found["words"], found["min_anchor_docs"], found["plot"]) == (1500, 120, 1, None)
+
+
+def test_anchors_as_fit_chooses_them(folder):
+    # 1 % of 1,500 documents by default, as the preset says.
+    assert json.loads(scan(folder / "corpus", "-k", "3", "--json").stdout)["min_anchor_docs"] == 0.01
+    result = scan(folder / "corpus", "-k", "3", "--min-anchor-docs", "0.5", "--json")
+    assert json.loads(result.stdout)["min_anchor_docs"] == 0.5
+
+
+def test_a_picture(folder, tmp_path):
+    pytest.importorskip("matplotlib")
+    result = scan(folder / "corpus", "-k", "3,4", "--plot", tmp_path / "scan.svg")
+    assert "<svg" in (tmp_path / "scan.svg").read_text()
+    assert "drawn to" in result.stderr
+    refused = scan(folder / "corpus", "-k", "3", "--plot", tmp_path / "scan.gif", code=2)
+    assert "--plot must end in" in " ".join(refused.stderr.replace("│", " ").split())
+
+
+def test_options_that_the_fit_needs_too(folder):
+    result = scan(folder / "docword.toy.txt", "-k", "2,3", "--n-words", "60")
+    assert "the fit needs the options" in result.stderr
+    assert "60 words" in result.stdout
+    assert scan(folder / "docword.toy.txt", "-k", "2,3", "--n-words", "60", "--quiet").stderr == ""
+
+
+def test_numbers():
+    assert parsed_numbers("10,20, 50") == [10, 20, 50]
+    assert parsed_numbers("10:30:10") == [10, 20, 30]
+    assert parsed_numbers("2:4,8,10:19:5") == [2, 3, 4, 8, 10, 15]
+    for wrong in ("", "a", "10,", "1:2:3:4", "5:2", "0", "1:5:0", "2.5", "-3", "10-20"):
+        with pytest.raises(typer.BadParameter, match="--topics must be numbers as"):
+            parsed_numbers(wrong)
+
+
+def test_bad_usage(folder, tmp_path, corpus):
+    assert "--topics must be numbers as" in " ".join(
+        scan(folder / "corpus", "-k", "few", code=2).stderr.replace("│", " ").split()
+    )
+    aw.CooccurrenceSketch(5).update(corpus).save(tmp_path / "sketch")
+    refused = scan(tmp_path / "sketch", "-k", "3", code=2)
+    assert "is a sketch, which holds no documents" in " ".join(refused.stderr.replace("│", " ").split())
+
+
+def test_help():
+    text = scan("--help").stdout
+    assert text.count("Example: anchorwords scan") == 2
+    for option in ("--topics", "--plot", "--splits", "--json"):
+        assert option in text

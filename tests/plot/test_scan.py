@@ -1,0 +1,58 @@
+"""Scans as drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from anchorwords.exceptions import InputError
+from anchorwords.plot import save
+from anchorwords.plot.scan import scan as draw
+from anchorwords.scanning.scan import scan
+
+
+@pytest.fixture(scope="module")
+def scanned(sampled):
+    return scan(sampled.corpus, (2, 3, 5, 8))
+
+
+def test_panels(scanned):
+    figure = draw(scanned)
+    assert [ax.get_title().split("\n")[0] for ax in figure.axes] == [
+        "Strength of the K-th direction", "Topics found again in the other half", "NPMI coherence", "Topic diversity",
+    ]  # fmt: skip
+    strength, found, coherence, _ = figure.axes
+    values, energies, noise = strength.lines[:3]
+    np.testing.assert_array_equal(values.get_ydata(), scanned.eigenvalues)
+    np.testing.assert_array_equal(energies.get_ydata()[:5], scanned.directions.energies[:5])
+    np.testing.assert_allclose(noise.get_ydata(), scanned.directions.noise_at(range(noise.get_ydata().size)))
+    rows = scanned.rows()
+    assert found.lines[0].get_xdata().tolist() == [2, 3, 5, 8]
+    assert found.lines[0].get_ydata().tolist() == [row["found_again"] for row in rows]
+    assert coherence.lines[0].get_ydata().tolist() == [row["npmi_coherence"] for row in rows]
+    for ax in figure.axes:
+        assert list(ax.lines[-1].get_xdata()) == [scanned.recommended, scanned.recommended]
+        assert ax.texts[-1].get_text().strip() == str(scanned.recommended)
+    figure.canvas.draw()
+
+
+def test_other_metrics(scanned):
+    assert len(draw(scanned, metrics=[]).axes) == 2
+    figure = draw(scanned, metrics=["specificity", "dissimilarity", "npmi_coherence"])
+    assert len(figure.axes) == 6  # five panels, and an empty one
+    assert figure.axes[2].get_title() == "Specificity\n(higher is better)"
+    with pytest.raises(InputError, match="has not measured 'entropy': draw some of npmi_coherence, topic_diversity"):
+        draw(scanned, metrics=["entropy"])
+
+
+@pytest.mark.parametrize("numbers", [(4,), (1, 2)])
+def test_few_numbers_and_no_halves(tmp_path, sampled, numbers):
+    figure = draw(scan(sampled.corpus, numbers, n_replicates=0, metrics=["topic_diversity"]))
+    assert len(figure.axes) == 2
+    assert save(figure, tmp_path / "scan.svg")[0].stat().st_size > 1000
+
+
+def test_nan_values_are_left_out(sampled):
+    words = sampled.corpus.counts[:, :1].toarray()
+    figure = draw(scan(words, 1))  # one word: no pair, no coherence
+    figure.canvas.draw()
