@@ -1,7 +1,8 @@
 """What readers see: words of topics ranked by the same rule for every system, on three corpora.
 
     python benchmarks/readers.py [--quick] [--python PATH] [--topics 50] [--seeds 3] [--peer-seeds 1]
-                                 [--jobs 2] [--corpora nips12,kos,20ng] [--systems anchorwords-readers,tomotopy-lda] [--output docs/tables/readers]
+                                 [--jobs 2] [--corpora nips12,kos,20ng] [--systems anchorwords-readers,tomotopy-lda]
+                                 [--output docs/tables/readers]
 
 Each system runs in a fresh process, as in peers.py, on the best 5,000 words of the corpus (20ng without english stop
 words), once for each seed. Words are ranked by probability, and by relevance with weight 0.6, p being the words'
@@ -103,9 +104,8 @@ def measured(name: str, options) -> list[dict]:
 def markdown(records: list[dict]) -> str:
     record = records[0]
     quick = " Few iterations and documents (--quick): not for comparison." if record["quick"] else ""
-    parts = [
-        f"K {record['K']}, {record['seeds']} seeds of the preset, {record['peer_seeds']} of the others.{quick} {described(record)}"
-    ]
+    seeds = f"{record['seeds']} seeds of the preset, {record['peer_seeds']} of the others"
+    parts = [f"K {record['K']}, {seeds}.{quick} {described(record)}"]
     for name in dict.fromkeys(row["corpus"] for row in record["rows"]):
         rows = [row for row in record["rows"] if row["corpus"] == name]
         ours = next((row.get("seconds") for row in rows if row["system"] == "anchorwords-readers"), None)

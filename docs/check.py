@@ -25,8 +25,7 @@ TABLES = {
         "docs/benchmarks.md": ("peers", "converged", "scaling", "floor", "ablation", "side_by_side"),
         "docs/corpora.md": ("reading", "large"),
         "docs/metrics.md": ("metrics", "evaluate"),
-        "docs/documents.md": ("composition_error", "transform", "labelled"),
-        "docs/refinement.md": ("readers",),
+        "docs/documents.md": ("composition_error", "labelled"),
         "docs/stability.md": ("stability",),
     }.items()
 }

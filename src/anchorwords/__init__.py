@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from .rectify.palm import rectify_palm
     from .rectify.result import Rectified
     from .resampling.stability import stability
+    from .scanning.record import Scan
+    from .scanning.scan import scan
     from .statistics.moments import cooccurrence
     from .statistics.operator import CooccurrenceOperator
     from .statistics.sketch import CooccurrenceSketch
@@ -46,6 +48,7 @@ _HOME = {
     "PALM": "rectify.options",
     "Rectified": "rectify.result",
     "Refinement": "infer.refine",
+    "Scan": "scanning.record",
     "Stability": "model",
     "TopicModel": "model",
     "align_topics": "compare",
@@ -68,6 +71,7 @@ _HOME = {
     "rectify_ap": "rectify.alternating",
     "rectify_enn": "rectify.enn",
     "rectify_palm": "rectify.palm",
+    "scan": "scanning.scan",
     "stability": "resampling.stability",
     "top_documents": "interpret.documents",
     "top_indices": "interpret.words",
@@ -86,6 +90,7 @@ __all__ = [
     "Corpus",
     "Rectified",
     "Refinement",
+    "Scan",
     "Stability",
     "TopicModel",
     "__version__",
@@ -109,6 +114,7 @@ __all__ = [
     "rectify_ap",
     "rectify_enn",
     "rectify_palm",
+    "scan",
     "stability",
     "top_documents",
     "top_indices",

@@ -16,7 +16,7 @@ def some_topics(rng, N, K, density=0.7):
 
 
 def by_em(x, B, alpha, steps=20_000):
-    """The readable reference: EM on the penalised likelihood, w_k <- (w_k sum_i x_i B_ik / p_i + alpha_k) / (n + alpha_0)."""
+    """The readable reference: EM, w_k <- (w_k sum_i x_i B_ik / p_i + alpha_k) / (n + alpha_0)."""
     known = (x > 0) & B.any(axis=1)
     x, B = x[known], B[known]
     w = np.full(alpha.size, 1.0 / alpha.size)

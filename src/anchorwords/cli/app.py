@@ -19,6 +19,7 @@ from .fit import fit
 from .groups import groups
 from .import_ import import_documents
 from .reproduce import reproduce
+from .scan import scan
 from .sketch import sketch_app
 from .topics import topics
 from .transform import transform
@@ -33,6 +34,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command("import")(import_documents)
 app.command()(fit)
+app.command()(scan)
 app.command()(topics)
 app.command()(transform)
 app.command()(evaluate)

@@ -17,7 +17,7 @@ from .._typing import FloatArray
 _LEAST, _MOST = 1e-2, 1e3
 # Share of an even prior that a topic keeps whose prevalence is zero: no logarithm is without a weight.
 _FLOOR = 1e-6
-# Mean parameter at which half of the prior's weight is used.
+# Parameter of a topic at which half of its weight is used: by benchmarks/composition_error.py.
 _HALF = 0.3
 
 
@@ -35,13 +35,13 @@ def concentration(A: FloatArray) -> float:
 
 
 def prior_weights(A: FloatArray) -> FloatArray:
-    """alpha: the concentration, shared out by prevalence and shrunk where it is small.
+    """alpha: the concentration shared out by prevalence, each parameter b then shrunk to b^2 / (b + 0.3).
 
-    A mode with the full weight of a sparse prior is less sparse than the truth: measured on synthetic documents, the
-    error in total variation is least with a share of about m / (m + 0.3), m being the mean parameter.
+    The mode with the full weight of a sparse prior is less sparse than the truth, while that of a flat one is right. On
+    synthetic documents with known compositions this rule is within 2 % of the least error in total variation that any
+    constant reaches, for short and long documents, symmetric and skewed priors.
     """
     p = A.sum(axis=1)
-    total = concentration(A)
-    mean = total / p.size
     shares = np.maximum(p, _FLOOR / p.size)
-    return total * mean / (mean + _HALF) * shares / shares.sum()
+    b = concentration(A) * shares / shares.sum()
+    return b * b / (b + _HALF)

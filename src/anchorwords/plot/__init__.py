@@ -4,6 +4,7 @@ from .convergence import convergence
 from .coordinates import SpaceCoordinates, space_coordinates
 from .correlation import topic_correlation
 from .curves import metric_curves, vocabulary_curves
+from .scan import scan
 from .space import cooccurrence_space, spaces
 from .style import save
 from .tree import topic_tree
@@ -14,6 +15,7 @@ __all__ = [
     "cooccurrence_space",
     "metric_curves",
     "save",
+    "scan",
     "space_coordinates",
     "spaces",
     "topic_correlation",

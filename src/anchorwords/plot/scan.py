@@ -34,8 +34,8 @@ def scan(scan: Scan, *, metrics: Sequence[str] | None = None) -> Figure:
     Returns
     -------
     matplotlib Figure
-        The recommended number is marked in every panel. In the first, a direction is no more than chance where its strength in
-        documents that had no part in finding it is within the grey.
+        The recommended number is marked in every panel. In the first, a direction is no more than chance where its
+        strength in documents that had no part in finding it is within the grey.
     """
     rows = scan.rows()
     measured = [name for name in rows[0] if name in BY_NAME]

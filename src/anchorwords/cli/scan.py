@@ -1,0 +1,202 @@
+"""``anchorwords scan``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .guidance import Guidance, PresetName, documents_or_share, with_enough_candidates
+from .options import (
+    Jobs,
+    Json,
+    Quiet,
+    Seed,
+    Source,
+    given_options,
+    opened,
+    stop_words_for_phrases,
+    with_choosing,
+    with_reading,
+)
+from .output import print_json, suffix_of
+
+if TYPE_CHECKING:
+    from ..corpus.corpus import Corpus
+    from ..scanning.record import Scan
+    from .tables import Justify, Listing
+
+# Columns of the table: key in a row, title, digits.
+_COLUMNS = (
+    ("stability", "alike", ".2f"), ("npmi_coherence", "NPMI", ".3f"), ("topic_diversity", "diversity", ".2f"),
+    ("dissimilarity", "words of its own", ".1f"),
+)  # fmt: skip
+
+
+@with_reading
+@with_choosing
+def scan(
+    source: Source,
+    reading: dict[str, Any],
+    choosing: dict[str, Any],
+    topics: Annotated[
+        str,
+        typer.Option(
+            "--topics", "-k", metavar="NUMBERS", help="Numbers of topics: 10,20,50, or first:last:step as in 10:100:10."
+        ),
+    ] = "10:100:10",
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the scan to this .svg, .png or .pdf file; needs matplotlib.")
+    ] = None,
+    splits: Annotated[
+        int, typer.Option(min=1, help="Splits of the documents in halves that stability is the mean over.")
+    ] = 1,
+    min_anchor_docs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER|SHARE",
+            help="Fewest documents of a word that is chosen as an anchor, such as 20 or 0.01; as for fit by default.",
+        ),
+    ] = None,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say how many topics the documents carry: learn many numbers of them, compare, and recommend one.
+
+    The documents are split in halves. For each number of topics the table shows how strong the last direction of the
+    co-occurrence is in the half that had no part in finding it, as a multiple of chance; how many topics both halves find,
+    and how alike they are; then coherence (NPMI), diversity (share of distinct words among the top 25 of all topics) and how
+    many of a topic's top 20 words no other has. Words and anchors are chosen as by fit; topics are not refined.
+
+    Example: anchorwords scan docword.kos.txt.gz --topics 10:60:10 --plot kos-scan.svg
+
+    Example: anchorwords scan reviews.csv --text-column text -k 5,10,20,40 --splits 3
+    """
+    from ..scanning.scan import scan as compare
+    from ..statistics.sketch_folder import is_sketch_folder
+    from .console import fit_progress, remark
+    from .vocabulary import dropped_sentence, vocabulary_rule
+
+    if is_sketch_folder(Path(source)):
+        raise typer.BadParameter(f"{source} is a sketch, which holds no documents to split in halves: give the documents")
+    numbers = parsed_numbers(topics)
+    guiding = Guidance(PresetName.readers.value, min_anchor_docs=documents_or_share(min_anchor_docs))
+    if plot is not None:
+        _require_drawable(plot)
+    with opened(source, reading | stop_words_for_phrases(reading, choosing), quiet, jobs) as corpus:
+        rule = vocabulary_rule(corpus, choosing)
+        pruned = corpus.prune(**rule.options())
+        if corpus.text_rule is not None or any(value is not None for value in choosing.values()):
+            remark(f"vocabulary: {rule.sentence(corpus.n_docs)}", quiet)
+            remark(dropped_sentence(corpus, pruned), quiet)
+        fewest = _fewest_documents(guiding, pruned, numbers, quiet)
+        with fit_progress(quiet) as progress:
+            found = compare(
+                pruned, numbers, random_state=seed, n_jobs=jobs, n_replicates=splits, min_anchor_docs=fewest,
+                progress=progress,
+            )  # fmt: skip
+        left_out = corpus.n_docs - pruned.n_docs
+    if plot is not None:
+        _draw(found, plot)
+        remark(f"drawn to {plot}", quiet)
+    if as_json:
+        print_json(_summary(found, left_out, fewest, rule.options(), plot))
+        return
+    _show(found, left_out, f"anchorwords fit {source} -k {found.recommended} -o MODEL")
+    if any(value is not None for value in choosing.values()) or given_options(reading):
+        remark("the fit needs the options of reading and of choosing words that were given here", quiet)
+
+
+def parsed_numbers(text: str) -> list[int]:
+    """Numbers of topics as they were typed, or BadParameter."""
+    wrong = typer.BadParameter(f"--topics must be numbers as 10,20,50 or first:last:step as 10:100:10, but is {text!r}")
+    numbers: list[int] = []
+    for part in text.split(","):
+        pieces = [piece.strip() for piece in part.split(":")]
+        if not 1 <= len(pieces) <= 3 or not all(piece.isdecimal() for piece in pieces):
+            raise wrong
+        first, last, step = (int(pieces[i]) if i < len(pieces) else None for i in range(3))
+        assert first is not None
+        last, step = first if last is None else last, 1 if step is None else step
+        if first < 1 or last < first or step < 1:
+            raise wrong
+        numbers += range(first, last + 1, step)
+    return numbers
+
+
+def scan_as_listing(scan: Scan) -> Listing:
+    """A line a number of topics; the recommended one is marked."""
+    from .tables import Listing
+
+    columns: list[tuple[str, Justify]] = [("topics", "right"), ("", "left")]
+    halves = scan.directions is not None
+    if halves:
+        columns += [("× chance", "right"), ("found again", "right")]
+    rows = scan.rows()
+    shown = [(key, title, form) for key, title, form in _COLUMNS if key in rows[0] and (halves or key != "stability")]
+    columns += [(title, "right") for _, title, _ in shown]
+    cells = []
+    for row in rows:
+        line = [str(row["n_components"]), "<" if row["recommended"] else ""]
+        if halves:
+            line += [f"{row['energy'] / row['noise']:.1f}" if row["noise"] > 0.0 else "-", f"{row['found_again']:.3g}"]
+        cells.append(line + [_number(row[key], form) for key, _, form in shown])
+    return Listing(columns, cells)
+
+
+def _number(value: float, form: str) -> str:
+    return "-" if value != value else format(value, form)
+
+
+def _show(scan: Scan, left_out: int, command: str) -> None:
+    from .tables import print_listing
+
+    typer.echo(f"{scan.n_docs:,} documents ({left_out:,} too short) and {scan.n_words:,} words\n")
+    print_listing(scan_as_listing(scan), apart=False)
+    typer.echo(f"\nRecommended: {scan.recommended} topic{'' if scan.recommended == 1 else 's'}.")
+    for reason in scan.reasons:
+        typer.echo(f"- {reason}")
+    typer.echo(f"\nLearn them with: {command}")
+
+
+def _fewest_documents(guiding: Guidance, corpus: Corpus, numbers: list[int], quiet: bool) -> float:
+    """Fewest documents of an anchor: what the user says, or what a fit of the largest number would go by."""
+    from .console import remark
+
+    parameters = guiding.parameters(())
+    if guiding.min_anchor_docs is None:
+        parameters, why = with_enough_candidates(parameters, corpus, max(numbers))
+        if why is not None:
+            remark(why, quiet)
+    fewest: float = parameters["min_anchor_docs"]
+    return fewest
+
+
+def _require_drawable(path: Path) -> None:
+    """Raise before the work where there would be no picture."""
+    from ..plot.style import require_matplotlib
+
+    suffix_of(path, (".svg", ".png", ".pdf"), "--plot")
+    require_matplotlib()
+
+
+def _draw(found: Scan, path: Path) -> None:
+    from ..plot.scan import scan as draw
+    from ..plot.style import save
+
+    save(draw(found), path)
+
+
+def _summary(scan: Scan, left_out: int, fewest: float, rule: dict[str, Any], plot: Path | None) -> dict[str, Any]:
+    directions = scan.directions
+    return {
+        "recommended": scan.recommended, "reasons": scan.reasons, "rows": scan.rows(), "eigenvalues": scan.eigenvalues,
+        "directions": None if directions is None else {
+            "n": directions.n, "looked_at": directions.n_looked_at, "energies": directions.energies, "gap": directions.gap,
+        },
+        "documents": scan.n_docs, "documents_left_out": left_out, "words": scan.n_words, "min_anchor_docs": fewest,
+        "vocabulary_rule": rule, "plot": None if plot is None else str(plot),
+    }  # fmt: skip

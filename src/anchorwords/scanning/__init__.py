@@ -1,0 +1,1 @@
+"""How many topics: many numbers of them learned from one decomposition, and compared."""

@@ -1,0 +1,118 @@
+"""What a scan is given, checked: documents of any kind, numbers of topics, names of metrics."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._typing import BoolArray, SparseLike
+from .._validation import check_counts
+from ..corpus.blocks import BlockSource, MatrixBlocks, is_blocks, require_rereadable
+from ..corpus.corpus import Corpus
+from ..corpus.stored import held_counts
+from ..exceptions import DegenerateWarning, InputError
+from ..metrics.catalogue import BY_NAME
+from ..statistics.moments import carries_a_pair
+from ..statistics.operator import CooccurrenceOperator
+from ..statistics.sketch import CooccurrenceSketch
+from ..statistics.streamed import StreamedOperator
+
+
+class Documents(NamedTuple):
+    """Documents, and their co-occurrence.
+
+    Attributes
+    ----------
+    data : CSR array or BlockSource
+        Counts in memory, or what is read block by block.
+    given : object
+        The same in a form that metrics take.
+    vocabulary : tuple of str or None
+    operator : CooccurrenceOperator or StreamedOperator
+        C of the words that occur.
+    used : (all words,) bool array
+        Which those are.
+    """
+
+    data: SparseLike | BlockSource
+    given: Any
+    vocabulary: tuple[str, ...] | None
+    operator: CooccurrenceOperator | StreamedOperator
+    used: BoolArray
+
+
+def documents_of(X: Any, n_jobs: int | None) -> Documents:
+    """Documents in any form that a fit takes."""
+    require_rereadable(X)
+    if isinstance(X, CooccurrenceSketch):
+        raise InputError(
+            "a sketch holds no documents, but a scan splits them in halves: give the documents, or fit one number of topics "
+            "after the other to the sketch."
+        )
+    vocabulary = _words(X)
+    data = _source(X)
+    if isinstance(data, BlockSource):
+        streamed = StreamedOperator(data, n_jobs=n_jobs)
+        return Documents(data, X, vocabulary, streamed, streamed.used)
+    # Words that never occur in a document that carries a pair take no part.
+    used = np.bincount(data[carries_a_pair(data)].indices, minlength=data.shape[1]) > 0
+    counts = data if used.all() else sp.csr_array(data[:, np.flatnonzero(used)])
+    return Documents(data, data, vocabulary, CooccurrenceOperator(counts, n_jobs=n_jobs), used)
+
+
+def _source(X: Any) -> SparseLike | BlockSource:
+    """Counts in memory, or what is read block by block."""
+    if isinstance(X, Corpus):
+        return held_counts(X)
+    return MatrixBlocks(X) if is_blocks(X) else check_counts(X)
+
+
+def _words(X: Any) -> tuple[str, ...] | None:
+    if isinstance(X, Corpus):
+        return X.vocabulary
+    names = list(getattr(X, "columns", ()))
+    return tuple(names) if names and all(isinstance(name, str) for name in names) else None
+
+
+def checked_numbers(n_components: Any) -> list[int]:
+    """Numbers of topics, ascending and each once."""
+    single = isinstance(n_components, (int, np.integer)) and not isinstance(n_components, bool)
+    if not single and (isinstance(n_components, (str, bytes)) or not isinstance(n_components, Iterable)):
+        raise InputError(f"n_components must be numbers of topics, such as [10, 20, 50], but is {n_components!r}.")
+    values = [n_components] if single else list(n_components)
+    wrong = [K for K in values if isinstance(K, bool) or not isinstance(K, (int, np.integer)) or K < 1]
+    if wrong or not values:
+        what = f"holds {wrong[0]!r}" if wrong else "is empty"
+        raise InputError(f"n_components must be positive whole numbers, such as [10, 20, 50], but {what}.")
+    return sorted({int(K) for K in values})
+
+
+def possible_numbers(numbers: list[int], n_possible: int, what: str) -> list[int]:
+    """Numbers that the data have room for; a warning names the others."""
+    possible = [K for K in numbers if n_possible >= K]
+    if not possible:
+        raise InputError(
+            f"n_components must be at most {n_possible}, the number of {what}, but the smallest given is {numbers[0]}."
+        )
+    if len(possible) < len(numbers):
+        warnings.warn(
+            f"left out of the scan: {', '.join(map(str, numbers[len(possible) :]))} topics, as there are only {n_possible} "
+            f"{what}.",
+            DegenerateWarning,
+            stacklevel=4,
+        )
+    return possible
+
+
+def checked_metrics(metrics: Iterable[str]) -> list[str]:
+    """Names of metrics, each once, in the order given."""
+    if isinstance(metrics, str):
+        raise InputError(f"metrics must be a list of names, but is the single string {metrics!r}: give [{metrics!r}].")
+    names = list(dict.fromkeys(metrics))
+    if unknown := [name for name in names if name not in BY_NAME]:
+        raise InputError(f"there is no metric {unknown[0]!r}: the names are {', '.join(BY_NAME)}.")
+    return names

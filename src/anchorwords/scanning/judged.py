@@ -1,0 +1,70 @@
+"""Metrics of many models on the same documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .._typing import IntArray
+from ..exceptions import UndefinedMetricError
+from ..interpret.words import prominent_indices
+from ..metrics.coherence import measure_npmi, measure_umass
+from ..metrics.evaluate import evaluate
+from ..metrics.measure import Measure
+from ..metrics.reference import Reference
+from ..model import TopicModel
+
+# Metrics that count documents with two words of a topic, and of how many words: they are counted for all models at once.
+_COUNTED: dict[str, tuple[Callable[..., Measure], int]] = {
+    "npmi_coherence": (measure_npmi, 10),
+    "umass_coherence": (measure_umass, 20),
+}
+
+
+class Judge:
+    """Measures one model after the other, with one reference; what is counted in documents is counted at the end.
+
+    Parameters
+    ----------
+    reference : Reference
+    metrics : list of str
+    seed : int
+    n_jobs : int or None
+    """
+
+    def __init__(self, reference: Reference, metrics: list[str], seed: int, n_jobs: int | None) -> None:
+        self._reference, self._metrics, self._seed, self._n_jobs = reference, metrics, seed, n_jobs
+        self._values: list[dict[str, float]] = []
+        self._tops: dict[str, list[list[IntArray]]] = {name: [] for name in metrics if name in _COUNTED}
+
+    def add(self, model: TopicModel) -> None:
+        """Measure a model."""
+        own = [name for name in self._metrics if name not in _COUNTED]
+        found: dict[str, Any] = {}
+        if own:
+            found = evaluate(model, self._reference, metrics=own, random_state=self._seed, n_jobs=self._n_jobs)
+        self._values.append({name: float(found[name]) for name in own})
+        for name, tops in self._tops.items():
+            tops.append(prominent_indices(model, _COUNTED[name][1]))
+
+    def results(self) -> list[dict[str, float]]:
+        """Metrics by name of each model, in the order they came."""
+        for name, tops in self._tops.items():
+            for values, value in zip(self._values, self._counted(name, tops), strict=True):
+                values[name] = value
+        return [{name: values[name] for name in self._metrics} for values in self._values]
+
+    def _counted(self, name: str, tops: list[list[IntArray]]) -> list[float]:
+        """A metric of all models, in one pass over the documents."""
+        measure, n = _COUNTED[name]
+        cuts = np.cumsum([0, *map(len, tops)])
+        try:
+            parts = measure(None, self._reference, n, [words for top in tops for words in top]).per_topic
+        except UndefinedMetricError:
+            return [float("nan")] * len(tops)
+        assert parts is not None
+        by_model = (parts[start:stop] for start, stop in pairwise(cuts))
+        return [float(np.nanmean(part)) if np.isfinite(part).any() else float("nan") for part in by_model]

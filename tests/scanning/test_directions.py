@@ -1,0 +1,125 @@
+"""Directions that both halves of the documents show: the halves, the statistics across them, and the count."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from anchorwords import CooccurrenceOperator
+from anchorwords.corpus.blocks import MatrixBlocks
+from anchorwords.datasets import make_topics
+from anchorwords.resampling.shards import shard_of
+from anchorwords.scanning.directions import _Crossed, shared_directions
+from anchorwords.scanning.halves import Half, halves_of
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return make_topics(n_docs=700, n_words=90, n_topics=4, random_state=2).corpus
+
+
+def halves(X, K, seed=0):
+    return halves_of(X, np.ones(X.shape[1], dtype=bool), X.shape[0], K, seed, 1)
+
+
+def split(X, seed=0, n_shards=40):
+    """The two halves by hand."""
+    side = shard_of(0, X.shape[0], n_shards, seed) % 2
+    return [sp.csr_array(X[np.flatnonzero(side == i)]) for i in (0, 1)]
+
+
+def test_a_half_is_judged_in_the_basis_of_the_other(corpus):
+    X = corpus.counts
+    both = halves(X, 6)
+    for i, documents in enumerate(split(X)):
+        U = both[1 - i].basis
+        np.testing.assert_allclose(U.T @ U, np.eye(U.shape[1]), atol=1e-10)
+        # Shards leave out what the diagonal varies by between them; their sum does not.
+        expected = U.T @ (CooccurrenceOperator(documents) @ U)
+        np.testing.assert_allclose(both[i].shards.sum(axis=0), expected, atol=1e-12 * np.abs(expected).max())
+
+
+def test_eigenpairs_are_those_of_the_halves(corpus):
+    for half, documents in zip(halves(corpus.counts, 4), split(corpus.counts), strict=True):
+        exact = np.linalg.eigvalsh(CooccurrenceOperator(documents).to_matrix())[::-1]
+        # Loose on purpose, but Ritz values are off by the square of the residual: 3 % of 3 %.
+        np.testing.assert_allclose(half.values, exact[:4], rtol=2e-3)
+
+
+def test_halves_do_not_depend_on_blocks(corpus):
+    X = corpus.counts
+    whole = halves(X, 5)
+    source = MatrixBlocks([sp.csr_array(X[a:b]) for a, b in ((0, 13), (13, 500), (500, 700))])
+    blocks = halves_of(source, np.ones(X.shape[1], dtype=bool), X.shape[0], 5, 0, 1)
+    for one, other in zip(whole, blocks, strict=True):
+        np.testing.assert_allclose(one.values, other.values, rtol=1e-9)
+        # The basis is free in signs, which eigenvalues do not see.
+        for part, same in zip(one.shards, other.shards, strict=True):
+            scale = np.abs(part).max()
+            np.testing.assert_allclose(np.linalg.eigvalsh(part), np.linalg.eigvalsh(same), atol=1e-9 * scale)
+
+
+def test_documents_without_a_pair_have_no_number(corpus):
+    X = corpus.counts
+    short = np.zeros((3, X.shape[1]))
+    short[:, 0] = 1
+    mixed = sp.csr_array(sp.vstack([short[:1], X[:100], short[1:], X[100:]]))
+    for one, other in zip(halves(X, 3), halves_of(mixed, np.ones(90, dtype=bool), 700, 3, 0, 1), strict=True):
+        np.testing.assert_allclose(one.values, other.values, rtol=1e-10)
+
+
+def test_energies_are_eigenvalues_of_the_crossed_matrix(corpus):
+    first, second = halves(corpus.counts, 5)
+    U1, U2 = first.basis, second.basis
+    C1, C2 = (CooccurrenceOperator(part).to_matrix() for part in split(corpus.counts))
+    M = (U1 @ (U1.T @ C2 @ U1) @ U1.T + U2 @ (U2.T @ C1 @ U2) @ U2.T) / 2.0
+    exact = np.linalg.eigvalsh(M)[::-1]
+    energies = _Crossed(first, second, 0, 1).energies
+    # Of more dimensions than two bases span all eigenvalues are zero.
+    np.testing.assert_allclose(energies[:10], exact[:10], atol=1e-12 * exact[0])
+
+
+def test_noise_is_had_from_signs_alone():
+    # Two shards of opposite sign: their sum is nothing, but each draw of signs that differ gives twice the first.
+    rng = np.random.default_rng(0)
+    U = np.linalg.qr(rng.normal(size=(30, 3)))[0]
+    part = np.diag([3.0, 2.0, 1.0])
+    half = Half(np.ones(3), U, U, np.stack([part, -part]))
+    crossed = _Crossed(half, half, 0, 1)
+    np.testing.assert_allclose(crossed.energies, 0.0, atol=1e-12)
+    level, spread = crossed.noise(0)
+    assert 0.0 < level < 6.0
+    assert spread > 0.0
+
+
+@pytest.mark.parametrize("K", [1, 3, 8])
+def test_as_many_directions_as_topics(K):
+    X = make_topics(n_docs=3000, n_words=150, n_topics=K, correlation=0.1, random_state=K).corpus.counts
+    found = shared_directions(*halves(X, 14), 14, 0, 1)
+    assert found.n == K
+    assert not found.beyond
+    assert found.gap > 1.5
+    assert found.energies.size == found.n_looked_at + 1 == 16
+    noise = found.noise_at(range(15))
+    assert found.energies[K - 1] > noise[K - 1]
+    assert found.energies[K + 2] < 1.5 * noise[K + 2]
+
+
+def test_more_directions_than_looked_for():
+    X = make_topics(n_docs=3000, n_words=150, n_topics=8, correlation=0.1, random_state=8).corpus.counts
+    found = shared_directions(*halves(X, 4), 4, 0, 1)
+    assert found.beyond
+    assert found.n == 5
+
+
+def test_independent_words_have_one_direction():
+    # Every document from the same distribution: C = p p' and noise. Noise stands out by chance in a few draws at most.
+    counts = []
+    for draw in range(8):
+        rng = np.random.default_rng(draw)
+        p = rng.dirichlet(np.full(120, 0.3))
+        X = sp.csr_array(rng.multinomial(50, p, size=1500).astype(float))
+        X = sp.csr_array(X[:, np.flatnonzero(X.sum(axis=0))])
+        counts.append(shared_directions(*halves(X, 10, draw), 10, draw, 1).n)
+    assert counts.count(1) >= 7
