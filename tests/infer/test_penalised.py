@@ -3,7 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from anchorwords.exceptions import InputError
 from anchorwords.infer.fold_in import fold_in
 from anchorwords.infer.penalised import GAP, penalised_compositions
 from anchorwords.infer.prior import concentration, prior_weights
@@ -49,7 +52,8 @@ def test_it_is_the_optimum(seed):
     assert found.gap.max() <= GAP
     for m, x in enumerate(X):
         w = found.weights[m]
-        assert slack(x, B, alpha, w) <= 2 * GAP
+        # The gap is that of the weights as they are, to the rounding of some twenty terms.
+        assert found.gap[m] == pytest.approx(max(slack(x, B, alpha, w), 0.0), abs=1e-13)
         # The certificate bounds the objective; where the prior weighs, the composition too.
         expected = by_em(x, B, alpha)
         assert objective(x, B, alpha, w) >= objective(x, B, alpha, expected) - GAP
@@ -64,20 +68,57 @@ def test_every_prior_is_solved(seed, size):
     B = some_topics(rng, N, K, 0.5)
     X = rng.poisson(10 ** rng.uniform(-1, 1), size=(10, N)).astype(float)
     alpha = size * rng.dirichlet(np.full(K, 0.5)) + 1e-3 * size
+    require_solved(X, B, alpha)
+
+
+def require_solved(X, B, alpha):
+    """Rows on the simplex, no zero, no NaN, and the gap small and honest."""
     found = penalised_compositions(sp.csr_array(X), B, alpha)
-    assert np.isfinite(found.weights).all()
+    assert np.isfinite(found.log_likelihood).all()
     np.testing.assert_allclose(found.weights.sum(axis=1), 1.0, atol=1e-12)
     assert (found.weights > 0).all()
-    assert found.gap.max() <= 1e-6
-    for x, w in zip(X, found.weights, strict=True):
-        if (x @ B.any(axis=1)) > 0:
-            assert slack(x, B, alpha, w) <= 2e-6
+    assert found.gap.max() <= GAP
+    for m, x in enumerate(X):
+        if x @ B.any(axis=1) > 0:
+            # Where counts differ by many orders of magnitude, rounding moves g by more than an epsilon.
+            assert slack(x, B, alpha, found.weights[m]) <= 1.1 * GAP
+            assert found.gap[m] == pytest.approx(max(slack(x, B, alpha, found.weights[m]), 0.0), abs=1e-8)
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    K=st.sampled_from([1, 2, 3, 5, 9, 30]),
+    N=st.sampled_from([1, 2, 5, 8, 20, 60]),
+    density=st.sampled_from([0.1, 0.4, 1.0]),
+    concentration=st.floats(-9, 3),
+    kind=st.sampled_from(["plain", "repeated", "own", "tiny"]),
+    counts=st.sampled_from(["plain", "huge", "mixed", "small"]),
+)
+def test_documents_of_every_kind_are_solved(seed, K, N, density, concentration, kind, counts):
+    """More topics than types, repeated topics, words of one topic with next to no prior, counts of any size."""
+    rng = np.random.default_rng(seed)
+    B = rng.gamma(0.2, size=(N, K)) * (rng.random((N, K)) < density)
+    if kind == "repeated":
+        B[:, K // 2 :] = B[:, : K - K // 2] * (1.0 + 1e-9 * rng.random((N, K - K // 2)))
+    elif kind == "own":
+        B = np.eye(N, K) + 1e-12 * B
+    elif kind == "tiny":
+        B *= 10.0 ** rng.uniform(-30, 0, (N, 1))
+    B[rng.integers(N)] += 1e-3
+    B[B < 1e-60] = 0.0
+    B /= B.sum(axis=0)
+    alpha = 10.0**concentration * (rng.dirichlet(np.full(K, 0.3)) + 1e-9)
+    X = rng.poisson(1.0, (4, N)).astype(float)
+    X *= {"plain": 1.0, "huge": 1e9, "mixed": 10.0 ** rng.uniform(0, 9, X.shape), "small": 1e-6}[counts]
+    require_solved(X, B, alpha)
 
 
 def test_a_document_is_the_same_alone_and_in_any_batch_and_with_any_threads():
     rng = np.random.default_rng(0)
     B = some_topics(rng, 80, 12)
-    X = sp.csr_array(rng.poisson(0.5, size=(150, 80)).astype(float))
+    X = sp.csr_array(rng.poisson(10.0 ** rng.uniform(-2, 0.5, (150, 1)), size=(150, 80)).astype(float))
     alpha = rng.dirichlet(np.ones(12))
     whole = penalised_compositions(X, B, alpha, n_jobs=1).weights
     np.testing.assert_array_equal(whole, penalised_compositions(X, B, alpha, n_jobs=3).weights)
@@ -93,6 +134,76 @@ def test_without_a_known_word_it_is_the_prior():
     found = penalised_compositions(sp.csr_array([[0.0, 0, 0], [0, 0, 5.0]]), B, alpha)
     np.testing.assert_allclose(found.weights, [[0.75, 0.25]] * 2)
     np.testing.assert_array_equal(found.n_known, [0, 0])
+    np.testing.assert_array_equal(found.gap, [0, 0])
+    assert penalised_compositions(sp.csr_array((0, 3)), B, alpha).weights.shape == (0, 2)
+
+
+def test_words_the_model_does_not_know_change_nothing():
+    rng = np.random.default_rng(3)
+    B = np.vstack([some_topics(rng, 10, 3), np.zeros((2, 3))])
+    X = rng.poisson(2.0, (5, 12)).astype(float)
+    alpha = np.array([0.2, 0.3, 0.4])
+    found = penalised_compositions(sp.csr_array(X), B, alpha)
+    without = penalised_compositions(sp.csr_array(X[:, :10]), B[:10], alpha)
+    np.testing.assert_array_equal(found.weights, without.weights)
+    np.testing.assert_array_equal(found.n_known, X[:, :10].sum(axis=1))
+
+
+def test_one_topic_is_all_there_is():
+    B = np.array([[0.2], [0.8]])
+    found = penalised_compositions(sp.csr_array([[3.0, 1.0]]), B, np.array([0.1]))
+    np.testing.assert_allclose(found.weights, [[1.0]])
+    np.testing.assert_allclose(found.log_likelihood, 3 * np.log(0.2) + np.log(0.8))
+
+
+def test_one_word_of_two_topics():
+    # With one word the slopes are x B_k / p + alpha_k / w_k: two topics with the same B_k share as their alpha.
+    found = penalised_compositions(sp.csr_array([[5.0]]), np.array([[0.5, 0.5]]), np.array([0.3, 0.1]))
+    np.testing.assert_allclose(found.weights, [[0.75, 0.25]], atol=1e-6)
+
+
+@pytest.mark.parametrize("count", [1.0, 1e3, 1e6, 1e9])
+def test_a_word_whose_only_topic_has_next_to_no_prior_keeps_it(count):
+    # The second word is of the second topic alone, the first of both: w_2 = (1 + its share of the first) / n at least.
+    B = np.array([[1.0, 0.3], [0.0, 0.7]])
+    found = penalised_compositions(sp.csr_array([[count, 1.0]]), B, np.array([1.0, 1e-9]))
+    assert found.gap[0] <= GAP
+    assert found.weights[0, 1] >= 1.0 / (count + 2.0)
+
+
+def test_counts_and_prior_of_another_size_give_the_same_composition():
+    rng = np.random.default_rng(4)
+    B = some_topics(rng, 30, 6)
+    X = sp.csr_array(rng.poisson(1.0, (10, 30)).astype(float))
+    alpha = rng.dirichlet(np.ones(6))
+    one = penalised_compositions(X, B, alpha)
+    other = penalised_compositions(1e-4 * X, B, 1e-4 * alpha)
+    np.testing.assert_allclose(one.weights, other.weights, atol=1e-12)
+    np.testing.assert_allclose(1e-4 * one.log_likelihood, other.log_likelihood, rtol=1e-12)
+
+
+def test_words_in_another_unit_give_the_same_composition():
+    # A row of B times a number moves the likelihood by a constant.
+    rng = np.random.default_rng(5)
+    B = some_topics(rng, 30, 6)
+    unit = 10.0 ** rng.uniform(-6, 0, (30, 1))
+    X = sp.csr_array(rng.poisson(1.0, (10, 30)).astype(float))
+    alpha = rng.dirichlet(np.ones(6))
+    one = penalised_compositions(X, B, alpha)
+    other = penalised_compositions(X, unit * B, alpha)
+    np.testing.assert_allclose(one.weights, other.weights, atol=1e-10)
+    np.testing.assert_allclose(one.log_likelihood + X @ np.log(unit[:, 0]), other.log_likelihood, rtol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [[0.1, 0.0], [0.1, -1.0], [0.1, np.nan], [0.1, np.inf], [0.1]])
+def test_the_prior_must_be_positive(alpha):
+    with pytest.raises(InputError, match="one positive number for each of the 2 topics"):
+        penalised_compositions(sp.csr_array(np.ones((1, 3))), np.full((3, 2), 1 / 3), np.array(alpha))
+
+
+def test_columns_must_be_the_models():
+    with pytest.raises(InputError, match="knows 3 words, but the documents have 2"):
+        penalised_compositions(sp.csr_array(np.ones((1, 2))), np.ones((3, 1)) / 3, np.ones(1))
 
 
 def test_of_words_with_a_topic_of_their_own_it_is_counting():
@@ -113,59 +224,78 @@ def test_topics_in_another_order_are_the_answer_in_that_order():
     order = rng.permutation(7)
     one = penalised_compositions(X, B, alpha).weights
     other = penalised_compositions(X, np.ascontiguousarray(B[:, order]), alpha[order]).weights
-    np.testing.assert_allclose(one[:, order], other, atol=1e-5)  # each is within a few millionths of the optimum
+    np.testing.assert_allclose(one[:, order], other, atol=1e-6)  # each is as near the optimum, by another rounding
 
 
 def test_with_a_vanishing_prior_it_is_maximum_likelihood():
     rng = np.random.default_rng(2)
     B = some_topics(rng, 50, 6)
     X = sp.csr_array(rng.poisson(1.0, size=(30, 50)).astype(float))
-    penalised = penalised_compositions(X, B, np.full(6, 1e-9))
     plain = fold_in(X, B, np.full(6, 1 / 6))
-    np.testing.assert_allclose(penalised.log_likelihood, plain.log_likelihood, rtol=1e-6)
+    tokens = plain.n_known
+    for size in (1e-3, 1e-6, 1e-9):
+        penalised = penalised_compositions(X, B, np.full(6, size))
+        # The optimum of the one is at most GAP and what the prior gives, some 20 size a topic, below that of the other.
+        assert (penalised.log_likelihood <= plain.log_likelihood + 1e-8 * tokens).all()
+        assert (penalised.log_likelihood >= plain.log_likelihood - GAP * (tokens + 1) - 6 * 20 * size).all()
+
+
+def test_with_an_overwhelming_prior_it_is_the_prior():
+    rng = np.random.default_rng(2)
+    B = some_topics(rng, 50, 6)
+    X = sp.csr_array(rng.poisson(1.0, size=(30, 50)).astype(float))
+    shares = rng.dirichlet(np.ones(6))
+    found = penalised_compositions(X, B, 1e9 * shares).weights
+    np.testing.assert_allclose(found, np.tile(shares, (30, 1)), atol=1e-6)  # some 50 tokens against 1e9
+
+
+def second_moment(alpha):
+    """E[w w'] of a Dirichlet."""
+    p = alpha / alpha.sum()
+    return (alpha.sum() * np.outer(p, p) + np.diag(p)) / (alpha.sum() + 1.0)
 
 
 @pytest.mark.parametrize("alpha", [[0.5, 0.5], [2.0, 1.0, 0.2], [0.01] * 5])
 def test_the_concentration_of_a_dirichlet_is_found(alpha):
     alpha = np.array(alpha)
-    p = alpha / alpha.sum()
-    A = (alpha.sum() * np.outer(p, p) + np.diag(p)) / (alpha.sum() + 1.0)
-    assert concentration(A) == pytest.approx(alpha.sum())
-    weights = prior_weights(A)
-    np.testing.assert_allclose(weights / weights.sum(), p)
-    assert 0 < weights.sum() < alpha.sum()
+    assert concentration(second_moment(alpha)) == pytest.approx(alpha.sum())
+    weights = prior_weights(second_moment(alpha))
+    # Each parameter is shrunk, the smaller the more, and none by more than the constant.
+    assert ((weights > 0) & (weights < alpha) & (weights > alpha - 0.3)).all()
+    by_size = np.argsort(alpha)
+    assert (np.diff((weights / alpha)[by_size]) >= -1e-12).all()
 
 
 def test_correlations_that_say_nothing_give_a_finite_prior():
-    for A in (np.eye(3) / 3, np.full((3, 3), 1 / 9), np.diag([0.5, 0.5, 0.0])):
+    for A in (np.eye(3) / 3, np.full((3, 3), 1 / 9), np.diag([0.5, 0.5, 0.0]), np.ones((1, 1))):
         weights = prior_weights(A)
         assert np.isfinite(weights).all()
         assert (weights > 0).all()
 
 
+# The benchmark composition_error in small. Priors as sparse as a topic or two a document are not among these: there
+# no penalty that keeps the problem concave comes near the true prior.
 @pytest.mark.parametrize("length", [20, 100, 1000])
-def test_map_beats_a_wrong_prior_and_is_level_with_the_true_one(length):
+@pytest.mark.parametrize("prior", ["even", "skewed", "dense"])
+def test_map_beats_a_wrong_prior_and_is_level_with_the_true_one(prior, length):
     # scikit-learn's transform, given the true topics: variational, with its default prior 1/K and with the true one.
     from sklearn.decomposition import LatentDirichletAllocation
 
     rng = np.random.default_rng(length)
     K, N, M = 10, 500, 300
-    alpha = np.full(K, 0.5)
+    alpha = {"even": np.full(K, 0.5), "skewed": 3.0 / np.arange(1, K + 1), "dense": np.ones(K)}[prior]
     B = rng.dirichlet(np.full(N, 0.05), K).T
     W = rng.dirichlet(alpha, M)
-    X = sp.csr_array(np.array([rng.multinomial(length, B @ w) for w in W]), dtype=float)
-    p = alpha / alpha.sum()
-    A = (alpha.sum() * np.outer(p, p) + np.diag(p)) / (alpha.sum() + 1.0)
+    X = sp.csr_matrix(np.array([rng.multinomial(length, B @ w) for w in W]), dtype=float)
 
     def error(weights):
         return np.abs(weights - W).sum(axis=1).mean() / 2
 
-    def variational(prior):
-        model = LatentDirichletAllocation(K, doc_topic_prior=prior, max_iter=1, random_state=0).fit(X)
-        model.components_ = np.maximum(B.T, 1e-12) * 1e6
+    def variational(parameter):
+        model = LatentDirichletAllocation(K, doc_topic_prior=parameter, max_iter=1, random_state=0).fit(X[:1])
         model.exp_dirichlet_component_ = np.maximum(B.T, 1e-12)
-        return error(model.transform(sp.csr_matrix(X)))
+        return error(model.transform(X))
 
-    ours = error(penalised_compositions(X, B, prior_weights(A)).weights)
+    ours = error(penalised_compositions(X, B, prior_weights(second_moment(alpha))).weights)
     assert ours < variational(None)
-    assert ours < 1.05 * variational(0.5)
+    assert ours < 1.05 * variational(min(alpha.mean(), 1.0))

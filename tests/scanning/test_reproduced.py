@@ -78,8 +78,8 @@ def test_topics_that_a_half_does_not_have_are_not_found(truth):
 def test_words_taken():
     p = np.random.default_rng(0).dirichlet(np.ones(2500))
     sample = sampled_words(p)
-    assert sample.words.size == 1000 + 500
+    assert sample.words.size == 800 + 425
     assert np.unique(sample.words).size == sample.words.size
     assert (np.diff(p[sample.words]) <= 0).all()
-    assert sample.n_compared == 500
+    assert sample.n_compared == 300
     assert sorted(sampled_words(p[:7]).words) == list(range(7))

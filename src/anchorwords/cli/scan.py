@@ -81,7 +81,9 @@ def scan(
     from .vocabulary import dropped_sentence, vocabulary_rule
 
     if is_sketch_folder(Path(source)):
-        raise typer.BadParameter(f"{source} is a sketch, which holds no documents to split in halves: give the documents")
+        raise typer.BadParameter(
+            f"{source} is a sketch, which holds no documents to split in halves: give the documents"
+        )
     numbers = parsed_numbers(topics)
     guiding = Guidance(PresetName.readers.value, min_anchor_docs=documents_or_share(min_anchor_docs))
     if plot is not None:

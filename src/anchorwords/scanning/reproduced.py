@@ -8,9 +8,9 @@ S           anchors
 B : (t, K)  p(word | topic) at the t most probable words
 
 Refits of both halves at every K would cost twice the fits themselves. What they would say of K is had for a twentieth of
-that: one plain step of ENN instead of twenty, as the first mends what matters for the choice of anchors; every third of
+that: one plain step of ENN instead of twenty, as the first mends what matters for the choice of anchors; every fourth of
 the less probable words, as anchors are as good among them; and topics at the most probable words alone, which hold
-half of their probability. docs/choosing.md compares it with refits.
+a third to a half of their probability. docs/choosing.md compares it with refits.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from ..metrics.matching import best_pairing, topic_distances
 from ..rectify.tangent import Point, RankLost
 from .halves import Half
 
-# Words taken: all of the most probable ones, and every third of the others.
-_CERTAIN, _STRIDE = 1000, 3
+# Words taken: all of the most probable ones, and every fourth of the others.
+_CERTAIN, _STRIDE = 800, 4
 # The most probable words, at which topics are compared.
-_COMPARED = 500
+_COMPARED = 300
 # Rows that the step of ENN checks: so many, and so many a topic.
 _ROWS, _ROWS_A_TOPIC = 100, 2
 # Topics closer than this share more than half of their probability: the same topic, found twice.
@@ -71,7 +71,7 @@ class Reproduced(NamedTuple):
 
 
 def sampled_words(probabilities: FloatArray) -> SampledWords:
-    """All of the most probable words, and every third of the others."""
+    """All of the most probable words, and every fourth of the others."""
     order = np.argsort(-probabilities, kind="stable")
     return SampledWords(np.concatenate([order[:_CERTAIN], order[_CERTAIN::_STRIDE]]), min(_COMPARED, order.size))
 

@@ -21,7 +21,6 @@ from ..anchors.lowrank import low_rank_anchor_words
 from ..exceptions import ConvergenceWarning, FractionalCountsWarning, InputError
 from ..linalg.parallel import limited_threads
 from ..linalg.randomized import Eigenpairs
-from ..metrics.reference import Reference
 from ..model import TopicModel, embed_words
 from ..pipeline import Progress, with_original_rows
 from ..rectify.enn import rectify_enn
@@ -32,7 +31,7 @@ from ..statistics.streamed import StreamedOperator
 from .directions import Directions, shared_directions
 from .halves import FEWEST, Half, halves_of
 from .inputs import Documents, checked_metrics, checked_numbers, documents_of, possible_numbers
-from .judged import Judge
+from .judged import Judge, ManyGroups
 from .recommend import recommend
 from .record import Candidate, Scan
 from .reproduced import Reproduced, reproduced_topics, sampled_words
@@ -201,7 +200,7 @@ class _Scanner:
     ) -> tuple[list[Rectified], list[dict[str, float]], dict[int, TopicModel]]:
         """Topics of every number: how ENN went, metrics, and the models where they are kept."""
         documents, begin = self._documents, perf_counter()
-        reference = Reference(documents.given, documents.vocabulary, n_jobs=self._n_jobs, random_state=self._seed)
+        reference = ManyGroups(documents.given, documents.vocabulary, n_jobs=self._n_jobs, random_state=self._seed)
         if documents.used.all():
             reference.operator = documents.operator
         judge = Judge(reference, self._names, self._seed, self._n_jobs)
