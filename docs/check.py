@@ -25,7 +25,7 @@ TABLES = {
         "docs/benchmarks.md": ("peers", "converged", "scaling", "floor", "ablation", "side_by_side"),
         "docs/corpora.md": ("reading", "large"),
         "docs/metrics.md": ("metrics", "evaluate"),
-        "docs/documents.md": ("composition_error", "labelled"),
+        "docs/documents.md": ("composition_error", "transform", "labelled"),
         "docs/choosing.md": ("scan",),
         "docs/stability.md": ("stability",),
     }.items()
