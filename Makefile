@@ -47,6 +47,9 @@ bench: $(VENV)/.developer
 	$(BIN)/python benchmarks/readers.py --quick
 	$(BIN)/python benchmarks/labelled.py --quick
 	$(BIN)/python benchmarks/stability.py --quick
+	$(BIN)/python benchmarks/composition_error.py --quick
+	$(BIN)/python benchmarks/transform.py --quick
+	$(BIN)/python benchmarks/scan.py --quick
 
 docs: $(VENV)/.developer
 	$(BIN)/python docs/check.py

@@ -21,6 +21,7 @@ RUN = ("README.md", "docs/choosing.md", "docs/documents.md", "docs/reading.md", 
 TABLES = {
     page: {name: f"docs/tables/{name}.md" for name in names}
     for page, names in {
+        "README.md": ("readers",),
         "docs/algorithms.md": ("agreement", "limit", "one_pass", "tolerance"),
         "docs/benchmarks.md": ("peers", "converged", "scaling", "floor", "ablation", "side_by_side"),
         "docs/corpora.md": ("reading", "large"),

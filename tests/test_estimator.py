@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import anchorwords as aw
+from anchorwords._validation import check_counts
 from anchorwords.exceptions import ConvergenceWarning, InputError, UnknownWordWarning
 from anchorwords.metrics.matching import match_topics
 from tests.contracts import check_valid_model
@@ -99,9 +100,27 @@ def test_score_is_the_log_likelihood_of_a_token(sampled):
     probabilities = model.transform(counts) @ model.components_
     dense = counts.toarray()
     expected = np.sum(dense[dense > 0] * np.log(probabilities[dense > 0])) / dense.sum()
-    assert model.score(counts) == pytest.approx(expected, rel=1e-10)
+    # Compositions and likelihood are those of topics rounded to single precision: 2^-24 in each logarithm.
+    assert model.score(counts) == pytest.approx(expected, abs=2.0**-24)
     # The truth itself, folded in by maximum likelihood, cannot be beaten by much: 5 topics, 60 tokens a document.
     assert model.score(counts) > aw.AnchorTopicModel(1).fit(counts).score(counts)
+
+
+def test_transform_neither_copies_nor_changes_what_it_is_given(sampled):
+    counts = sp.csr_array(sampled.corpus.counts)
+    model = aw.AnchorTopicModel(4).fit(counts)
+    assert np.shares_memory(check_counts(counts, copy=False).data, counts.data)
+    assert not np.shares_memory(check_counts(counts).data, counts.data)
+    # Out of order, with a word twice and a zero: put right in a copy.
+    untidy = sp.csr_array(
+        (np.array([1.0, 2.0, 1.0, 0.0]), np.array([5, 3, 5, 1]), np.array([0, 4])), shape=(1, counts.shape[1])
+    )
+    before = [array.copy() for array in (untidy.data, untidy.indices, untidy.indptr)]
+    tidy = np.zeros((1, counts.shape[1]))
+    tidy[0, [3, 5]] = 2.0
+    np.testing.assert_array_equal(model.transform(untidy), model.transform(tidy))
+    for array, copy in zip((untidy.data, untidy.indices, untidy.indptr), before, strict=True):
+        np.testing.assert_array_equal(array, copy)
 
 
 def test_documents_without_known_words_get_the_prevalence(sampled, caplog):

@@ -11,12 +11,12 @@ from anchorwords.corpus import uci, words
 from anchorwords.corpus.blocks import MatrixBlocks
 from anchorwords.exceptions import CorpusFormatError
 from anchorwords.infer import fold_in as fold_in_module
-from anchorwords.infer import sweep
+from anchorwords.infer import penalised, sweep
 from anchorwords.linalg import simplex, sparse
 from anchorwords.rectify import finish, pairs
 from anchorwords.statistics import moments, operator, streamed, sums
 
-MODULES = (simplex, sparse, moments, operator, sums, pairs, finish, fold_in_module, sweep, uci, words)
+MODULES = (simplex, sparse, moments, operator, sums, pairs, finish, fold_in_module, penalised, sweep, uci, words)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_every_kernel_is_exercised_here():
     kernels = {name for module in MODULES for name, value in vars(module).items() if hasattr(value, "py_func")}
     assert kernels == {
         "_solve_rows", "gram_times_lanes", "_small_cosines", "_pair_entries", "_pair_product", "_pair_curvature",
-        "_project_rows", "accumulate_rows", "_squared_row_norms", "_fold_in_rows", "_parse_triples",
+        "_project_rows", "accumulate_rows", "_squared_row_norms", "_fold_in_rows", "_compose_rows", "_parse_triples",
         "_scan", "_find_whole", "_fill_slots", "_add_pairs",
         "_expect_rows", "_gather_words", "_lose_rows",
     }  # fmt: skip
@@ -59,6 +59,21 @@ def test_simplex_least_squares(both, seed):
     np.testing.assert_allclose(
         np.linalg.norm(X - a @ P, axis=1), np.linalg.norm(X - b @ P, axis=1), rtol=1e-9, atol=1e-9
     )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_penalised_compositions(both, seed):
+    rng = np.random.default_rng(seed)
+    K, N = int(rng.integers(1, 12)), 30
+    B = rng.gamma(0.3, size=(N, K))
+    B[3] = 0.0
+    X = sp.csr_array(rng.poisson(10.0 ** rng.uniform(-1.5, 0.5, (12, 1)), size=(12, N)).astype(float))
+    a, b = both(lambda: penalised.penalised_compositions(X, B / B.sum(axis=0), 0.5 / np.arange(1, K + 1), n_jobs=1))
+    # Either is within the gap of the same optimum; sums of single precision may lead there another way.
+    np.testing.assert_allclose(a.weights, b.weights, atol=1e-5)
+    np.testing.assert_allclose(a.log_likelihood, b.log_likelihood, rtol=1e-5)
+    np.testing.assert_array_equal(a.n_known, b.n_known)
+    assert max(a.gap.max(), b.gap.max()) <= penalised.GAP
 
 
 def test_fold_in_keeps_the_only_topic_of_a_word(both):

@@ -32,16 +32,18 @@ def as_real_array(X: Any, name: str, what: str) -> FloatArray:
         ) from error
 
 
-def check_counts(X: Any, name: str = "X") -> SparseLike:
-    """Return counts as a canonical float64 CSR array, documents x words, or raise InputError."""
+def check_counts(X: Any, name: str = "X", *, copy: bool = True) -> SparseLike:
+    """Return counts as a canonical float64 CSR array, documents x words, or raise InputError.
+
+    With ``copy=False``, for what is read once and not kept, it may share its arrays with X.
+    """
     what = "a matrix of counts, documents x words"
     if sp.issparse(X):
         if X.dtype.kind not in "buif":
             raise InputError(f"{name} must hold real numbers, but its entries are of type {X.dtype}.")
         _require_two_dimensions(X.ndim, name)
-        # Cast first, to a copy: small integers must not overflow where duplicates are added, nor the caller's arrays
-        # be sorted.
-        counts = sp.csr_array(X.astype(np.float64, copy=True))
+        # Cast first: small integers must not overflow where duplicates are added.
+        counts = sp.csr_array(X.astype(np.float64, copy=copy))
         try:
             counts.check_format(full_check=True)
         except ValueError as error:
@@ -55,8 +57,11 @@ def check_counts(X: Any, name: str = "X") -> SparseLike:
         raise InputError(f"{name} has no words (0 columns): give at least one word.")
     if n_docs == 0:
         raise InputError(f"{name} has no documents (0 rows): give at least one document.")
-    counts.sum_duplicates()
-    counts.eliminate_zeros()
+    if not (counts.has_canonical_format and counts.data.all()):
+        if not copy:
+            counts = counts.copy()  # the caller's arrays are not to be sorted
+        counts.sum_duplicates()
+        counts.eliminate_zeros()
     data = counts.data
     if not np.isfinite(data).all():
         raise InputError(f"{name} must hold finite counts, but contains NaN or infinity: remove or fill them.")

@@ -392,7 +392,7 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         (M, K) array, rows sum to one
         """
         check_is_fitted(self)
-        return joined(self._compositions(X, method)).weights
+        return joined(self._compositions(X, method, whole_blocks=True)).weights
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Log-likelihood of a token, natural logarithm, over the known words of the documents; higher is better.
@@ -401,7 +401,7 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         compares models of the same ``n_components``, and does not choose it.
         """
         check_is_fitted(self)
-        result = joined(self._compositions(X, "map"))
+        result = joined(self._compositions(X, "map", whole_blocks=True))
         tokens = float(result.n_known.sum())
         if tokens == 0.0:
             raise InputError("no document holds a word the model knows: check that the vocabularies match.")
@@ -423,11 +423,15 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         check_is_fitted(self)
         return (part.weights for part in self._compositions(X, method))
 
-    def _compositions(self, X: Any, method: str | None) -> Iterator[Compositions]:
+    def _compositions(self, X: Any, method: str | None, *, whole_blocks: bool = False) -> Iterator[Compositions]:
         chosen = self.composition if method is None else method
         return compositions(
-            self.model_, self._blocks_to_compose(X), method=chosen, n_jobs=check_n_jobs(self.n_jobs)
-        )  # fmt: skip
+            self.model_,
+            self._blocks_to_compose(X),
+            method=chosen,
+            whole_blocks=whole_blocks,
+            n_jobs=check_n_jobs(self.n_jobs),
+        )
 
     def _data(self, X: Any) -> SparseLike | BlockSource:
         """What to fit: counts in memory, or a source that is read block by block."""
@@ -469,7 +473,7 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                 f"X must hold counts of words, but holds text ({error}): turn documents into counts first, with "
                 "anchorwords.read_corpus or scikit-learn's CountVectorizer."
             ) from error
-        return check_counts(checked)
+        return check_counts(checked, copy=reset)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as a folder of arrays and JSON, whole or not at all; see :func:`load_model`."""

@@ -27,15 +27,30 @@ def test_sums_and_products(K):
     g = np.empty(K)
     newton.topic_products(rows, root, g)
     np.testing.assert_allclose(g, rows @ root)
+    r, g, h = rng.random(8), np.empty(K), np.empty(K)
+    newton.slopes_and_curvatures(rows, r, root, g, h)
+    np.testing.assert_allclose(g, rows @ r)
+    np.testing.assert_allclose(h, ((rows * root) ** 2).sum(axis=1))
+
+
+def test_sums_are_of_the_precision_of_the_vectors():
+    _, rows, w, root, _ = a_problem(0, 5)
+    single = np.float32
+    p, g, h = np.zeros(8, single), np.empty(5), np.empty(5)
+    newton.add_topics(rows.astype(single), np.arange(5), w.astype(single), p)
+    newton.slopes_and_curvatures(rows.astype(single), p, root.astype(single), g, h)
+    np.testing.assert_allclose(p, rows.T @ w, rtol=8 * 2.0**-24)
+    np.testing.assert_allclose(g, rows @ (rows.T @ w), rtol=16 * 2.0**-24)
+    assert (np.asarray(g, single) == g).all()
 
 
 @pytest.mark.parametrize("K", [1, 2, 3, 4, 5, 8, 11])
 def test_topics_are_split_by_their_curvature(K):
     _, rows, _, root, D = a_problem(K, K)
     order, U, H = np.empty(K, np.int64), np.empty((K, 8)), np.full((K, K), np.nan)
-    size = newton.couple_topics(rows, root, D, order, U, H)
-    np.testing.assert_array_equal(np.sort(order), np.arange(K))
     curvature = ((rows * root) ** 2).sum(axis=1)
+    size = newton.couple_topics(rows, root, curvature, D, order, U, H)
+    np.testing.assert_array_equal(np.sort(order), np.arange(K))
     assert set(order[:size]) == set(np.flatnonzero(curvature >= newton._COUPLED * D))
     first = rows[order[:size]] * root
     np.testing.assert_allclose(U[:size], first)
@@ -46,12 +61,13 @@ def test_topics_are_split_by_their_curvature(K):
 def moves(rows, root, slope, D, w):
     K, T = rows.shape
     order, U, H, L = np.empty(K, np.int64), np.empty((K, T)), np.empty((K, K)), np.empty((K, K))
-    move, q = np.empty(K), np.empty(T)
-    size = newton.couple_topics(rows, root, D, order, U, H)
-    newton.newton_moves(rows, root, slope, D, w, order, size, U, H, L, False, move, q)
+    move, v, q = np.empty(K), np.empty(K), np.empty(T)
+    size = newton.couple_topics(rows, root, ((rows * root) ** 2).sum(axis=1), D, order, U, H)
+    newton.newton_moves(rows, root, slope, D, w, order, size, U, H, L, False, move, v, q)
+    np.testing.assert_array_equal(v, move)
     again, q_again = np.empty(K), np.empty(T)
     if (move > (newton._KEEP - 1.0) * w).all():  # the factor is then that of all topics, and may be used once more
-        newton.newton_moves(rows, root, slope, D, w, order, size, U, H, L, True, again, q_again)
+        newton.newton_moves(rows, root, slope, D, w, order, size, U, H, L, True, again, v, q_again)
         np.testing.assert_array_equal(again, move)
     np.testing.assert_allclose(q, rows.T @ move, atol=1e-12)
     return move, order[:size], order[size:]

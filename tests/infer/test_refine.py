@@ -20,14 +20,13 @@ from anchorwords.corpus.blocks import MatrixBlocks
 from anchorwords.datasets import make_topics
 from anchorwords.exceptions import InputError
 from anchorwords.infer import refine, sweep
+from anchorwords.infer.anchored import own_words, with_topics
 from anchorwords.infer.refine import (
     Refinement,
     check_refinement,
     decorrelated,
     halves_of_topics,
-    own_words,
     refine_topics,
-    with_topics,
 )
 from anchorwords.infer.sweep import as_documents, expect
 from anchorwords.metrics.matching import match_topics

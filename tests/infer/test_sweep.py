@@ -55,6 +55,24 @@ def test_agrees_with_plain_numpy(K, steps):
     np.testing.assert_allclose(likelihood, value, rtol=SERIES, atol=1e-9)
 
 
+@pytest.mark.parametrize("counts", [[1.0], [1.0, 2.0, 3.0, 4.0], [5.0, 1.0], [0.5, 1.0, 2.5], [1e6, 1.0], [1e-3]])
+def test_logarithms_of_products_are_those_of_the_words(counts):
+    """Hundreds of words of any count, some all but impossible: their product is no number, its logarithm is."""
+    rng = np.random.default_rng(0)
+    N, K = 900, 3
+    B = rng.dirichlet(np.ones(N), size=K).T * 10.0 ** rng.uniform(-60, 0, (N, 1))
+    B = np.ascontiguousarray(B / B.sum(axis=0))
+    X = rng.choice(counts, size=(4, N))
+    alpha, gamma = np.full(K, 0.5), rng.gamma(2.0, size=(4, K)) + 1.0
+    _, _, expected = one_step(X, B, alpha, gamma)
+    background = X.sum(axis=0) / X.sum()
+    losses = removal_losses(as_documents(sp.csr_array(X)), B, gamma, background, 1)
+    np.testing.assert_allclose(losses, losses_in_words(X, B, gamma, background), rtol=1e-9)
+    np.testing.assert_allclose(
+        expect(as_documents(sp.csr_array(X)), B, alpha, gamma, 1, None, 1), expected, rtol=SERIES
+    )
+
+
 def test_exp_digamma_is_good_to_eleven_digits():
     x = np.concatenate([np.logspace(-2.3, 5, 2000), [5.999999, 6.0, 6.000001]])
     # Where exp(digamma) is as small as exp(-200) the exponent itself is only known to 200 units in its last place.

@@ -40,11 +40,13 @@ def test_a_half_is_judged_in_the_basis_of_the_other(corpus):
         np.testing.assert_allclose(both[i].shards.sum(axis=0), expected, atol=1e-12 * np.abs(expected).max())
 
 
-def test_eigenpairs_are_those_of_the_halves(corpus):
-    for half, documents in zip(halves(corpus.counts, 4), split(corpus.counts), strict=True):
+@pytest.mark.parametrize(("n_words", "tolerance"), [(90, 1e-9), (300, 0.03)])
+def test_eigenpairs_are_those_of_the_halves(n_words, tolerance):
+    # Of few words they are exact. Else residuals up to 15 % are left, and Ritz values are off by the square of that.
+    X = make_topics(n_docs=700, n_words=n_words, n_topics=4, random_state=2).corpus.counts
+    for half, documents in zip(halves(X, 4), split(X), strict=True):
         exact = np.linalg.eigvalsh(CooccurrenceOperator(documents).to_matrix())[::-1]
-        # Loose on purpose, but Ritz values are off by the square of the residual: 3 % of 3 %.
-        np.testing.assert_allclose(half.values, exact[:4], rtol=2e-3)
+        np.testing.assert_allclose(half.values, exact[:4], rtol=tolerance)
 
 
 def test_halves_do_not_depend_on_blocks(corpus):

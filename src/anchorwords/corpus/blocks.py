@@ -13,8 +13,9 @@ import scipy.sparse as sp
 from .._typing import FloatArray, SparseLike
 from .._validation import check_counts
 from ..exceptions import InputError
+from ..linalg.sparse import rows_between
 from .corpus import Corpus
-from .parts import ordered_rows, part_of
+from .parts import ordered_rows, part_of, row_slices
 
 
 @runtime_checkable
@@ -144,6 +145,38 @@ class InVocabulary:
         known = self._columns >= 0
         moved[self._columns[known]] = values[known]
         return moved
+
+
+class HeldBlocks:
+    """Counts in memory, a part at a time."""
+
+    def __init__(self, counts: SparseLike) -> None:
+        self._counts = counts
+        self.n_words = int(counts.shape[1])
+
+    def lazy_blocks(self) -> Iterator[Callable[[], SparseLike]]:
+        """Functions that return consecutive documents."""
+        for rows in row_slices(self._counts):
+            yield partial(rows_between, self._counts, rows.start, rows.stop)
+
+
+def in_columns(X: Any, vocabulary: tuple[str, ...] | None, n_words: int) -> BlockSource:
+    """Documents in the columns of a model: a Corpus, matched by word, or counts over the same columns."""
+    require_rereadable(X)
+    if isinstance(X, Corpus):
+        return InVocabulary(X, vocabulary, n_words)
+    source: BlockSource
+    if is_blocks(X):
+        source = MatrixBlocks(X)
+    else:
+        require_columns_in_order(X, vocabulary)
+        source = HeldBlocks(check_counts(X))
+    if source.n_words != n_words:
+        raise InputError(
+            f"the model knows {n_words} words, but X has {source.n_words} columns: give counts over the columns of the fit, "
+            "or a Corpus, which is matched by word."
+        )
+    return source
 
 
 def require_rereadable(X: Any) -> None:

@@ -12,17 +12,18 @@ import numpy as np
 from .._typing import SparseLike
 from ..exceptions import ConvergenceWarning, InputError
 from ..linalg.parallel import limited_threads
+from ..linalg.sparse import rows_between
 from ..model import TopicModel
 from .aware import aware_compositions
 from .fold_in import Compositions
-from .penalised import penalised_compositions
+from .penalised import ScaledTopics, penalised_compositions
 from .prior import prior_weights
 
 logger = logging.getLogger("anchorwords.transform")
 
 METHODS = ("map", "prior-aware")
 # What a token's objective may lack before it is said.
-_WIDE_GAP = 1e-6
+_WIDE_GAP = 1e-5
 # Weights of documents that are made at a time: 32 MB.
 _SHARES = 1 << 22
 
@@ -40,7 +41,12 @@ def check_method(method: Any, model: TopicModel | None = None) -> str:
 
 
 def compositions(
-    model: TopicModel, blocks: Iterable[SparseLike], *, method: str = "map", n_jobs: int | None = None
+    model: TopicModel,
+    blocks: Iterable[SparseLike],
+    *,
+    method: str = "map",
+    whole_blocks: bool = False,
+    n_jobs: int | None = None,
 ) -> Iterator[Compositions]:
     """Compositions of consecutive documents; no document's answer depends on another's.
 
@@ -52,6 +58,8 @@ def compositions(
     method : {"map", "prior-aware"}
         Largest penalised likelihood (:mod:`anchorwords.infer.penalised`), or least squares under the model's dual matrix
         (:mod:`anchorwords.infer.aware`).
+    whole_blocks : bool
+        Compositions of a block at once; else in parts that take little memory.
     n_jobs : int or None
         Threads; no answer depends on it.
 
@@ -62,16 +70,16 @@ def compositions(
         were not solved to optimality in a warning.
     """
     check_method(method, model)
-    step = max(1, _SHARES // model.n_components)
-    alpha = prior_weights(model.A)
+    alpha, topics = prior_weights(model.A), ScaledTopics(model.B)
     unknown = widest = 0.0
     n_wide = n_empty = 0
     for block in blocks:
+        step = max(1, block.shape[0] if whole_blocks else _SHARES // model.n_components)
         for start in range(0, max(block.shape[0], 1), step):
-            counts = block[start : start + step]
+            counts = rows_between(block, start, start + step)
             with limited_threads(n_jobs):  # not across a yield: what the caller does meanwhile is not ours
                 if method == "map":
-                    part = penalised_compositions(counts, model.B, alpha, n_jobs=n_jobs)
+                    part = penalised_compositions(counts, topics, alpha, n_jobs=n_jobs)
                 else:
                     assert model.composition_dual is not None
                     part = aware_compositions(counts, model, model.composition_dual, n_jobs=n_jobs)
@@ -97,4 +105,7 @@ def compositions(
 
 def joined(parts: Iterable[Compositions]) -> Compositions:
     """Parts one after the other."""
+    parts = list(parts)
+    if len(parts) == 1:
+        return parts[0]
     return Compositions(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))

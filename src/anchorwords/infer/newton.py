@@ -6,11 +6,14 @@ rows : (K, T)  p(word | topic) of the document's types, topic by topic: loops ru
 w : (K,)       composition
 p : (T,)       rows' w
 root : (T,)    square roots of share / p^2: the likelihood's curvature is U U' with U = rows root
+h : (K,)       its diagonal
 D : (K,)       the prior's curvature
 order : (K,)   topics, those that depend on each other first
 
 A topic along which the likelihood curves much less than the prior moves by itself. The others move together, and
 take note of what these did.
+
+Vectors along types may be of single or double precision, and sums along types are of theirs.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from ..linalg.compiled import inner
 # A topic moves by itself where the likelihood's curvature along it is less than this share of the prior's.
 _COUPLED = 0.2
 # A step takes no weight below this share of what it was.
-_KEEP = 0.2
+_KEEP = 0.05
 
 
 @inner
@@ -46,45 +49,48 @@ def add_topics(rows, topics, w, p):  # type: ignore[no-untyped-def]
 def topic_products(rows, r, g):  # type: ignore[no-untyped-def]
     """Fill g = rows r, four topics at a time."""
     K, T = rows.shape
-    fours = K - K % 4
-    for k in range(0, fours, 4):
-        r0, r1, r2, r3 = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
-        s0 = s1 = s2 = s3 = 0.0
+    for k in range(0, K, 4):  # those past the last are the last once more
+        k1, k2, k3 = min(k + 1, K - 1), min(k + 2, K - 1), min(k + 3, K - 1)
+        r0, r1, r2, r3 = rows[k], rows[k1], rows[k2], rows[k3]
+        s0 = s1 = s2 = s3 = r.dtype.type(0)
         for t in range(T):
             s0 += r0[t] * r[t]
             s1 += r1[t] * r[t]
             s2 += r2[t] * r[t]
             s3 += r3[t] * r[t]
-        g[k], g[k + 1], g[k + 2], g[k + 3] = s0, s1, s2, s3
-    for k in range(fours, K):
-        s0, r0 = 0.0, rows[k]
-        for t in range(T):
-            s0 += r0[t] * r[t]
-        g[k] = s0
+        g[k], g[k1], g[k2], g[k3] = s0, s1, s2, s3
 
 
 @inner
-def _split(rows, root, D, order):  # type: ignore[no-untyped-def]
-    """Put the topics that depend on each other first; returns their number."""
+def slopes_and_curvatures(rows, r, root, g, h):  # type: ignore[no-untyped-def]
+    """Fill g = rows r and h_k = sum_t (rows_kt root_t)^2, two topics at a time."""
     K, T = rows.shape
-    size, rest = 0, K
-    for k in range(0, K, 4):  # four at a time; those past the last are the last once more
-        k1, k2, k3 = min(k + 1, K - 1), min(k + 2, K - 1), min(k + 3, K - 1)
-        r0, r1, r2, r3 = rows[k], rows[k1], rows[k2], rows[k3]
-        s0 = s1 = s2 = s3 = 0.0
+    for k in range(0, K, 2):
+        k1 = min(k + 1, K - 1)
+        r0, r1 = rows[k], rows[k1]
+        s0 = s1 = r.dtype.type(0)
+        c0 = c1 = root.dtype.type(0)
         for t in range(T):
-            s0 += (r0[t] * root[t]) * (r0[t] * root[t])
-            s1 += (r1[t] * root[t]) * (r1[t] * root[t])
-            s2 += (r2[t] * root[t]) * (r2[t] * root[t])
-            s3 += (r3[t] * root[t]) * (r3[t] * root[t])
-        for i in range(k, min(k + 4, K)):
-            curvature = s0 if i == k else s1 if i == k1 else s2 if i == k2 else s3
-            if curvature < _COUPLED * D[i]:
-                rest -= 1
-                order[rest] = i
-            else:
-                order[size] = i
-                size += 1
+            s0 += r0[t] * r[t]
+            s1 += r1[t] * r[t]
+            u0, u1 = r0[t] * root[t], r1[t] * root[t]
+            c0 += u0 * u0
+            c1 += u1 * u1
+        g[k], g[k1], h[k], h[k1] = s0, s1, c0, c1
+
+
+@inner
+def _split(h, D, order):  # type: ignore[no-untyped-def]
+    """Put the topics that depend on each other first; returns their number."""
+    K = h.size
+    size, rest = 0, K
+    for k in range(K):
+        if h[k] < _COUPLED * D[k]:
+            rest -= 1
+            order[rest] = k
+        else:
+            order[size] = k
+            size += 1
     return size
 
 
@@ -98,7 +104,7 @@ def _gram(U, H):  # type: ignore[no-untyped-def]
         for j in range(0, i1 + 1, 2):
             j1 = min(j + 1, size - 1)
             v0, v1 = U[j], U[j1]
-            s00 = s01 = s10 = s11 = 0.0
+            s00 = s01 = s10 = s11 = U.dtype.type(0)
             for t in range(T):
                 s00 += u0[t] * v0[t]
                 s01 += u0[t] * v1[t]
@@ -108,10 +114,10 @@ def _gram(U, H):  # type: ignore[no-untyped-def]
 
 
 @inner
-def couple_topics(rows, root, D, order, U, H):  # type: ignore[no-untyped-def]
+def couple_topics(rows, root, h, D, order, U, H):  # type: ignore[no-untyped-def]
     """Split the topics and fill U and H, the curvature, of those that depend on each other; returns their number."""
     T = rows.shape[1]
-    size = _split(rows, root, D, order)
+    size = _split(h, D, order)
     for i in range(size):
         row, u = rows[order[i]], U[i]
         for t in range(T):
@@ -124,38 +130,46 @@ def couple_topics(rows, root, D, order, U, H):  # type: ignore[no-untyped-def]
 
 @inner
 def _factorise(H, L, free):  # type: ignore[no-untyped-def]
-    """Cholesky factor of H on the free topics, its diagonal inverted; pivots lost to rounding are held up."""
-    for i in range(free.size):
-        row, source = L[i], H[free[i]]
-        for j in range(i + 1):
-            row[j] = source[free[j]]
-        for j in range(i):
-            other = L[j]
-            s = row[j]
-            for q in range(j):
-                s -= row[q] * other[q]
-            row[j] = s * other[j]
-        s = row[i]
-        for q in range(i):
-            s -= row[q] * row[q]
-        row[i] = 1.0 / np.sqrt(max(s, 1e-14 * row[i]))
+    """Transposed Cholesky factor of H on the free topics, its diagonal inverted; pivots lost to rounding are held up."""
+    n = free.size
+    for j in range(n):
+        row = L[j]
+        for i in range(j, n):
+            row[i] = H[free[i], free[j]]
+        pivot = row[j]
+        fours = j - j % 4
+        for q in range(0, fours, 4):
+            o0, o1, o2, o3 = L[q], L[q + 1], L[q + 2], L[q + 3]
+            f0, f1, f2, f3 = o0[j], o1[j], o2[j], o3[j]
+            for i in range(j, n):
+                row[i] -= f0 * o0[i] + f1 * o1[i] + f2 * o2[i] + f3 * o3[i]
+        for q in range(fours, j):
+            o0 = L[q]
+            f0 = o0[j]
+            for i in range(j, n):
+                row[i] -= f0 * o0[i]
+        inverse = 1.0 / np.sqrt(max(row[j], 1e-14 * pivot))
+        row[j] = inverse
+        for i in range(j + 1, n):
+            row[i] *= inverse
 
 
 @inner
 def _back_solve(L, z):  # type: ignore[no-untyped-def]
-    """Solve L L' z = z in place."""
-    for i in range(z.size):
-        row = L[i]
-        s = z[i]
-        for q in range(i):
-            s -= row[q] * z[q]
-        z[i] = s * row[i]
-    for i in range(z.size - 1, -1, -1):
+    """Solve L' L z = z in place."""
+    n = z.size
+    for i in range(n):
         row = L[i]
         s = z[i] * row[i]
         z[i] = s
-        for q in range(i):
+        for q in range(i + 1, n):
             z[q] -= s * row[q]
+    for i in range(n - 1, -1, -1):
+        row = L[i]
+        s = z[i]
+        for q in range(i + 1, n):
+            s -= row[q] * z[q]
+        z[i] = s * row[i]
 
 
 @inner
@@ -187,19 +201,22 @@ def _bounded_solve(H, y, w, move, order, L, factored):  # type: ignore[no-untype
 
 
 @inner
-def newton_moves(rows, root, slope, D, w, order, size, U, H, L, factored, move, q):  # type: ignore[no-untyped-def]
-    """Fill the moves of all topics and q = rows' move; ``factored`` where L still is the factor of H."""
+def newton_moves(rows, root, slope, D, w, order, size, U, H, L, factored, move, v, q):  # type: ignore[no-untyped-def]
+    """Fill the moves of all topics, v with the same in q's precision, and q = rows' v; ``factored``: L is that of H."""
     K, T = rows.shape
     for i in range(size, K):
         k = order[i]
         move[k] = max(slope[k] / D[k], (_KEEP - 1.0) * w[k])
-    q[:] = 0.0
-    add_topics(rows, order[size:], move, q)
-    v, y = np.empty(T), np.empty(size)
+        v[k] = move[k]
+    q[:] = 0
+    add_topics(rows, order[size:], v, q)
+    u, y = np.empty_like(root), np.empty(size)
     for t in range(T):
-        v[t] = root[t] * q[t]
-    topic_products(U[:size], v, y)
+        u[t] = root[t] * q[t]
+    topic_products(U[:size], u, y)
     for i in range(size):
         y[i] = slope[order[i]] - y[i]
     _bounded_solve(H, y, w, move, order, L, factored)
-    add_topics(rows, order[:size], move, q)
+    for i in range(size):
+        v[order[i]] = move[order[i]]
+    add_topics(rows, order[:size], v, q)

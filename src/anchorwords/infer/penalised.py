@@ -19,58 +19,100 @@ maximise sum_i s_i log p_i + sum_k a_k log w_k - sum_k w_k without a constraint:
 A few EM steps find the topics that matter and Newton steps finish. For the curvature of the prior, a_k / w_k^2, they take
 (1 - g_k) / w_k where that is larger; at the solution both are the same. A topic that nothing else depends on is then
 at its solution a_k / (1 - g_k) after one step, from however far above.
+
+Rows of B count up to a factor, so each is divided by its sum, and then rounded to single precision: g changes by a share of
+1.2e-7 at most. The way there is in single precision too; what is certified is computed in double.
 """
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from .._typing import FloatArray, SparseLike
 from ..exceptions import InputError
-from ..linalg.compiled import CSR, INT, MATRIX, READ_MATRIX, READ_VECTOR, VECTOR, VOID, compiled, inner
+from ..linalg.compiled import CSR, INT, MATRIX, READ_SINGLE_MATRIX, READ_VECTOR, VECTOR, VOID, compiled, inner
 from ..linalg.parallel import for_each_block
 from ..linalg.sparse import csr_parts
 from .fold_in import Compositions, require_columns
-from .newton import add_topics, couple_topics, newton_moves, topic_products
+from .newton import add_topics, couple_topics, newton_moves, slopes_and_curvatures, topic_products
 
-# What the objective may still gain when a document counts as solved: compositions are then within some 1e-8 of the best.
-GAP = 1e-7
-_EM_STEPS = 6
+# What the objective may still gain when a document counts as solved.
+GAP = 1e-6
+# And when it is solved in single precision, which gives g to some 1e-6.
+_ROUGH = 1e-5
+_EM_STEPS = 10
 _NEWTON_STEPS = 100
 # The curvature is kept for the next step where no weight changes by more than this share of itself.
 _NEAR = 0.1
-# A word whose probabilities do not add up to more than this is unknown: squares of their inverses would overflow.
+# A word whose probabilities do not add up to more than this is unknown: their inverse would overflow.
 _NEVER = 1e-100
 _BLOCK = 64
 
 
+class ScaledTopics:
+    """Rows of B divided by their sums, in single precision: made once for documents that come in blocks.
+
+    Parameters
+    ----------
+    B : (N, K) array
+        Words with a zero row are unknown.
+    """
+
+    def __init__(self, B: FloatArray) -> None:
+        self.B = B
+        self._all: tuple[FloatArray, npt.NDArray[np.float32]] | None = None
+
+    def of(self, words: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], FloatArray, npt.NDArray[np.float32]]:
+        """Sums and scaled rows, and where in them the words are; of few words, these alone."""
+        if self._all is None and words.size < self.B.shape[0]:
+            used, places = np.unique(words, return_inverse=True)
+            return places.astype(np.int32), *_scaled(self.B[used])
+        if self._all is None:
+            self._all = _scaled(self.B)
+        return words, *self._all
+
+
+def _scaled(B: FloatArray) -> tuple[FloatArray, npt.NDArray[np.float32]]:
+    """Sums of the rows of B, and the rows divided by them; zero where the word is unknown."""
+    chance = np.asarray(B.sum(axis=1))
+    known = chance > _NEVER
+    chance[~known] = 0.0
+    rows = np.empty(B.shape, np.float32)
+    scale = np.divide(1.0, chance, out=np.zeros_like(chance), where=known)
+    np.multiply(B, scale[:, np.newaxis], out=rows, casting="same_kind")
+    return chance, rows
+
+
 def penalised_compositions(
-    counts: SparseLike, B: FloatArray, alpha: FloatArray, *, n_jobs: int | None = None
+    counts: SparseLike, topics: FloatArray | ScaledTopics, alpha: FloatArray, *, n_jobs: int | None = None
 ) -> Compositions:
     """Compositions of greatest penalised likelihood; no document's answer depends on another's.
 
     Parameters
     ----------
     counts : (M, N) CSR
-    B : (N, K) array
+    topics : (N, K) array or ScaledTopics
         Words with a zero row are unknown and ignored.
     alpha : (K,) array
         Positive weights of the prior; a document without any known word gets their shares.
     n_jobs : int or None
     """
-    require_columns(counts, B)
-    M, K = counts.shape[0], B.shape[1]
+    if not isinstance(topics, ScaledTopics):
+        topics = ScaledTopics(topics)
+    require_columns(counts, topics.B)
+    M, K = counts.shape[0], topics.B.shape[1]
     alpha = np.ascontiguousarray(alpha, dtype=np.float64)
     if alpha.shape != (K,) or not (np.isfinite(alpha) & (alpha > 0.0)).all():
         raise InputError(f"alpha must hold one positive number for each of the {K} topics.")
+    indptr, words, data = csr_parts(counts)
+    places, chance, rows = topics.of(words)
     weights = np.empty((M, K))
     likelihood, n_known, gap = np.zeros(M), np.zeros(M), np.zeros(M)
-    B = np.ascontiguousarray(B, dtype=np.float64)
-    parts = csr_parts(counts)
 
     def work(start: int, stop: int) -> None:
         _compose_rows(
-            *parts, B, alpha, start,
+            indptr, places, data, rows, chance, alpha, start,
             weights[start:stop], likelihood[start:stop], n_known[start:stop], gap[start:stop],
         )  # fmt: skip
 
@@ -80,21 +122,28 @@ def penalised_compositions(
 
 @inner
 def _em_steps(rows, share, a, w, p, every):  # type: ignore[no-untyped-def]
-    """w_k <- w_k g_k + a_k, after the first time with g_k^2, which goes about twice as far."""
+    """w_k <- w_k g_k + a_k, after the first time twice with the same g; p = rows' w at the end."""
     K, T = rows.shape
-    g = np.empty(K)
+    g, v = np.empty(K, p.dtype), np.empty(K, p.dtype)
+    for k in range(K):
+        v[k] = w[k]
+    p[:] = 0
+    add_topics(rows, every, v, p)
     for step in range(_EM_STEPS):
-        p[:] = 0.0
-        add_topics(rows, every, w, p)
         for t in range(T):
             p[t] = share[t] / p[t]
         topic_products(rows, p, g)
         total = 0.0
         for k in range(K):
-            w[k] = w[k] * g[k] * (1.0 if step == 0 else g[k]) + a[k]
+            w[k] = w[k] * g[k] + a[k]
+            if step > 0:
+                w[k] = w[k] * g[k] + a[k]
             total += w[k]
         for k in range(K):
             w[k] /= total
+            v[k] = w[k]
+        p[:] = 0
+        add_topics(rows, every, v, p)
 
 
 @inner
@@ -104,9 +153,10 @@ def _advance(share, a, w, p, move, q, rise):  # type: ignore[no-untyped-def]
     change = move.sum()
     length = 1.0
     for _ in range(30):
-        slope = -change
+        far, gain = p.dtype.type(length), p.dtype.type(0)
         for t in range(T):
-            slope += share[t] * q[t] / (p[t] + length * q[t])
+            gain += share[t] * q[t] / (p[t] + far * q[t])
+        slope = gain - change
         for k in range(K):
             slope += a[k] * move[k] / (w[k] + length * move[k])
         if slope >= -0.5 * rise:
@@ -118,19 +168,20 @@ def _advance(share, a, w, p, move, q, rise):  # type: ignore[no-untyped-def]
         total += w[k]
     for k in range(K):
         w[k] /= total
+    far, scale = p.dtype.type(length), p.dtype.type(1.0 / total)
+    for t in range(T):
+        p[t] = (p[t] + far * q[t]) * scale
     return length
 
 
 @inner
-def _slopes(rows, share, a, w, p, every, damping, slope, D):  # type: ignore[no-untyped-def]
-    """Fill p = rows' w, the slopes and the prior's curvatures; returns the gap."""
+def _slopes(rows, share, a, w, p, damping, r, root, h, slope, D):  # type: ignore[no-untyped-def]
+    """Fill the slopes and the curvatures of likelihood and prior; returns the gap."""
     K, T = rows.shape
-    p[:] = 0.0
-    add_topics(rows, every, w, p)
-    r = np.empty(T)
     for t in range(T):
         r[t] = share[t] / p[t]
-    topic_products(rows, r, slope)
+        root[t] = np.sqrt(r[t] / p[t])
+    slopes_and_curvatures(rows, r, root, slope, h)
     gap = 0.0
     for k in range(K):
         prior = a[k] / w[k]
@@ -141,25 +192,21 @@ def _slopes(rows, share, a, w, p, every, damping, slope, D):  # type: ignore[no-
 
 
 @inner
-def _solve_document(rows, share, a, w, p, U, H, L):  # type: ignore[no-untyped-def]
-    """Maximise in place, p = rows' w with it; returns the gap. U, H and L are room to work in."""
+def _newton_steps(rows, share, a, w, p, root, U, H, L, order, size, near, every, tolerance):  # type: ignore[no-untyped-def]
+    """Maximise in place, p = rows' w with it, in the precision of p; returns the gap, and what the factor in L is of."""
     K, T = rows.shape
-    every, order = np.arange(K), np.arange(K)
-    slope, D, move = np.empty(K), np.empty(K), np.empty(K)
-    root, q = np.empty(T), np.empty(T)
-    _em_steps(rows, share, a, w, p, every)
-    gap, damping, size, near = np.inf, 0.0, 0, False
+    slope, D, h, move = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
+    v, r, q = np.empty(K, p.dtype), np.empty(T, p.dtype), np.empty(T, p.dtype)
+    gap, damping = np.inf, 0.0
     for step in range(_NEWTON_STEPS + 1):
         last = gap
-        gap = _slopes(rows, share, a, w, p, every, damping, slope, D)
-        if gap <= GAP or step == _NEWTON_STEPS:
+        gap = _slopes(rows, share, a, w, p, damping, r, root, h, slope, D)
+        if gap <= tolerance or step == _NEWTON_STEPS:
             break
         near = near and gap < 0.5 * last
         if not near:
-            for t in range(T):
-                root[t] = np.sqrt(share[t]) / p[t]
-            size = couple_topics(rows, root, D, order, U, H)
-        newton_moves(rows, root, slope, D, w, order, size, U, H, L, near, move, q)
+            size = couple_topics(rows, root, h, D, order, U, H)
+        newton_moves(rows, root, slope, D, w, order, size, U, H, L, near, move, v, q)
         rise = largest = 0.0
         for k in range(K):
             rise += slope[k] * move[k]
@@ -170,28 +217,49 @@ def _solve_document(rows, share, a, w, p, U, H, L):  # type: ignore[no-untyped-d
             for k in range(K):
                 move[k] = w[k] * slope[k]
                 rise += slope[k] * move[k]
-            q[:] = 0.0
-            add_topics(rows, every, move, q)
+                v[k] = move[k]
+            q[:] = 0
+            add_topics(rows, every, v, q)
         length = _advance(share, a, w, p, move, q, rise)
         near = rises and largest < _NEAR
         # Shorter steps where the model of the objective was no good.
         damping = 0.1 * damping if rises and length > 0.5 else max(10.0 * damping, gap)
+    return gap, size, near
+
+
+@inner
+def _solve_document(rows, share, a, w, p, U, H, L):  # type: ignore[no-untyped-def]
+    """Maximise in place, p = rows' w with it; returns the gap. U, H and L are room to work in."""
+    K, T = rows.shape
+    every, order = np.arange(K), np.arange(K)
+    root, rough_p, rough_share = np.empty(T, rows.dtype), np.empty(T, rows.dtype), np.empty(T, rows.dtype)
+    for t in range(T):
+        rough_share[t] = share[t]
+    _em_steps(rows, rough_share, a, w, rough_p, every)
+    _, size, near = _newton_steps(
+        rows, rough_share, a, w, rough_p, root, U, H, L, order, 0, False, every, _ROUGH
+    )  # fmt: skip
+    p[:] = 0.0
+    add_topics(rows, every, w, p)
+    gap, _, _ = _newton_steps(rows, share, a, w, p, root, U, H, L, order, size, near, every, GAP)
     return gap
 
 
 @inner
-def _lay_out(B, words, rows):  # type: ignore[no-untyped-def]
-    """Fill rows = B[words]', four words at a time."""
+def _lay_out(of_words, words, rows):  # type: ignore[no-untyped-def]
+    """Fill rows = of_words[words]', four words at a time."""
     K, T = rows.shape
     for t in range(0, T, 4):
-        b0, b1, b2, b3 = B[words[t]], B[words[t + 1]], B[words[t + 2]], B[words[t + 3]]
+        b0, b1, b2, b3 = of_words[words[t]], of_words[words[t + 1]], of_words[words[t + 2]], of_words[words[t + 3]]
         for k in range(K):
             rows[k, t], rows[k, t + 1], rows[k, t + 2], rows[k, t + 3] = b0[k], b1[k], b2[k], b3[k]
 
 
-@compiled(VOID, *CSR, READ_MATRIX, READ_VECTOR, INT, MATRIX, VECTOR, VECTOR, VECTOR, reorder=True)
+@compiled(
+    VOID, *CSR, READ_SINGLE_MATRIX, READ_VECTOR, READ_VECTOR, INT, MATRIX, VECTOR, VECTOR, VECTOR, reorder=True
+)  # fmt: skip
 def _compose_rows(  # type: ignore[no-untyped-def]
-    indptr, indices, data, B, alpha, first, weights, likelihood, n_known, gap
+    indptr, indices, data, of_words, chance, alpha, first, weights, likelihood, n_known, gap
 ):
     M, K = weights.shape
     concentration = alpha.sum()
@@ -199,12 +267,17 @@ def _compose_rows(  # type: ignore[no-untyped-def]
     for row in range(M):
         longest = max(longest, indptr[first + row + 1] - indptr[first + row] + 7)
     words, counts, p = np.empty(longest, np.int64), np.empty(longest), np.empty(longest)
-    space, H, L = np.empty((2, K * longest)), np.empty((K, K)), np.empty((K, K))
+    room, more_room = np.empty(K * longest, of_words.dtype), np.empty(K * longest, of_words.dtype)
+    H, L = np.empty((K, K)), np.empty((K, K))
     for row in range(M):
         n_types = 0
         total = 0.0
         for j in range(indptr[first + row], indptr[first + row + 1]):
-            if data[j] > 0.0 and B[indices[j]].sum() > _NEVER:
+            probabilities = of_words[indices[j]]
+            known = of_words.dtype.type(0)
+            for k in range(K):  # one, or zero; and the row is at hand when it is laid out
+                known += probabilities[k]
+            if data[j] > 0.0 and known > 0.5:
                 words[n_types] = indices[j]
                 counts[n_types] = data[j]
                 total += data[j]
@@ -218,13 +291,13 @@ def _compose_rows(  # type: ignore[no-untyped-def]
         T = (n_types + 7) // 8 * 8  # whole vectors: the types past the last have no count
         words[n_types:T] = words[0]
         counts[n_types:T] = 0.0
-        rows, U = space[0, : K * T].reshape(K, T), space[1, : K * T].reshape(K, T)
-        _lay_out(B, words[:T], rows)
+        rows, U = room[: K * T].reshape(K, T), more_room[: K * T].reshape(K, T)
+        _lay_out(of_words, words[:T], rows)
         scale = 1.0 / (total + concentration)
         for k in range(K):
             w[k] = 0.5 * w[k] + 0.5 / K
         gap[row] = _solve_document(rows, counts[:T] * scale, alpha * scale, w, p[:T], U, H, L)
         value = 0.0
         for t in range(n_types):
-            value += counts[t] * np.log(p[t])
+            value += counts[t] * np.log(p[t] * chance[words[t]])
         likelihood[row] = value

@@ -25,18 +25,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from .._folders import scratch_folder
-from .._typing import BoolArray, FloatArray, IntArray, SparseLike
+from .._typing import BoolArray, FloatArray, SparseLike
 from .._validation import check_positive_integer
 from ..exceptions import InputError
 from ..linalg.parallel import limited_threads, one_library_thread
 from ..model import TopicModel
+from .anchored import with_topics
 from .prior import concentration
 from .sweep import Expected, Pieces, expect, removal_losses
 
@@ -52,8 +53,6 @@ _POWER_STEPS = 8
 _SMOOTHING = 0.1
 # What decorrelation may take of a word's share in one sweep: more makes topics swing from sweep to sweep.
 _MOST_LOST = 0.5
-# A word nearly all of which is its topic's can stand for it.
-_OWN = 0.9
 
 
 @dataclass(frozen=True)
@@ -300,69 +299,3 @@ def halves_of_topics(B: FloatArray, places: FloatArray) -> tuple[FloatArray, Flo
     tilt = np.tanh(along / np.where(spread > 0.0, spread, 1.0))
     first, second = B * (1.0 + tilt), B * (1.0 - tilt)
     return first / first.sum(axis=0), second / second.sum(axis=0)
-
-
-def with_topics(
-    model: TopicModel,
-    B: FloatArray,
-    A: FloatArray,
-    n_given: int,
-    candidates: BoolArray | None,
-    history: tuple[float, ...],
-) -> TopicModel:
-    """The model with these topics and correlations, and everything that depends on them."""
-    prevalence = A.sum(axis=1)
-    groups = model.anchor_groups
-    given = groups[:n_given] if groups is not None else tuple((int(word),) for word in model.anchors[:n_given])
-    taken = [word for group in given for word in group]
-    allowed = np.ones(model.n_words, dtype=bool) if candidates is None else candidates.copy()
-    allowed[taken] = False
-    anchors = own_words(B, prevalence, model.anchors[:n_given], allowed)
-    if groups is not None:
-        groups = given + tuple((int(word),) for word in anchors[n_given:])
-    # An anchor is its topic's alone; what that moves is the little that was not its own.
-    single = [k for k in range(anchors.size) if groups is None or len(groups[k]) == 1]
-    B = B.copy()
-    share = B[anchors[single], single]
-    B[anchors[single]] = 0.0
-    B[anchors[single], single] = share
-    bare = np.flatnonzero(B.sum(axis=0) == 0.0)  # all it held are others' anchors: its own is left
-    B[anchors[bare], bare] = 1.0
-    B /= B.sum(axis=0)
-    p = B @ prevalence
-    word_topics = np.where(p[:, None] > 0.0, B * prevalence / np.where(p > 0.0, p, 1.0)[:, None], prevalence)
-    word_topics[anchors[single]] = np.eye(anchors.size)[single]
-    return replace(
-        model,
-        B=B,
-        A=A,
-        A_raw_sum=1.0,
-        anchors=anchors,
-        word_topics=word_topics,
-        word_probs=p / p.sum(),
-        anchor_rows=None,
-        anchor_groups=groups,
-        log_likelihood=history,
-    )
-
-
-def own_words(B: FloatArray, prevalence: FloatArray, given: IntArray, allowed: BoolArray) -> IntArray:
-    """The most probable word of each topic among those that are nearly its own; given ones first.
-
-    "Nearly" is nine tenths of the largest p(topic | word) that the topic has among the words ``allowed``, of which there
-    is one for every topic that is not given. Topics with the most exclusive words choose first, and no word is chosen
-    twice.
-    """
-    joint = B * prevalence
-    own = joint / np.maximum(joint.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    free = allowed.copy()
-    free[given] = False
-    own[~free] = 0.0
-    anchors = np.full(B.shape[1], -1, dtype=np.intp)
-    anchors[: given.size] = given
-    for k in sorted(range(given.size, B.shape[1]), key=lambda k: -own[:, k].max()):
-        best = own[:, k].max()
-        near = own[:, k] >= _OWN * best if best > 0.0 else free
-        anchors[k] = int(np.argmax(np.where(near, B[:, k], -1.0)))
-        own[anchors[k]], free[anchors[k]] = 0.0, False
-    return anchors

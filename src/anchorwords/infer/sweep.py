@@ -34,6 +34,8 @@ _IN_MEMORY = 1 << 26
 _DOCS, _WORDS = 64, 256
 # exp(digamma) of a topic that a document all but lacks counts as this: a word of that topic alone stays explained.
 _LEAST = 1e-200
+# Products of probabilities below this, or of their ratios beyond its inverse, are turned into logarithms.
+_TINY = 1e-250
 
 
 class Documents(NamedTuple):
@@ -219,14 +221,25 @@ def removal_losses(
 
 @inner
 def _exp_digamma(x):  # type: ignore[no-untyped-def]
-    """exp(digamma(x)) for x > 0: upwards by recurrence, then the asymptotic series."""
-    back = 0.0
-    while x < 6.0:
-        back -= 1.0 / x
-        x += 1.0
-    f = 1.0 / (x * x)
+    """exp(digamma(x)) for x > 0: six steps up, 1/x + ... + 1/(x + 5) as one fraction, then the asymptotic series."""
+    u = x * (x + 5.0)  # the pairs are 1/u, 1/(u + 4) and 1/(u + 6), each times 2 x + 5
+    back = (2.0 * x + 5.0) * (u * (3.0 * u + 20.0) + 24.0) / (u * (u + 4.0) * (u + 6.0))
+    inverse = 1.0 / (x + 6.0)
+    f = inverse * inverse
     series = f * (1.0 / 12.0 - f * (1.0 / 120.0 - f * (1.0 / 252.0 - f * (1.0 / 240.0 - f / 132.0))))
-    return x * np.exp(back - 0.5 / x - series)
+    return (x + 6.0) * np.exp(-back - 0.5 * inverse - series)
+
+
+@inner
+def _small_power(x, n):  # type: ignore[no-untyped-def]
+    """The n-th power of x for n = 1, 2, 3, 4, and zero for any other n."""
+    if n == 1.0:
+        return x
+    if n == 2.0:
+        return x * x
+    if n == 3.0:
+        return x * x * x
+    return x * x * x * x if n == 4.0 else 0.0
 
 
 @compiled(
@@ -247,7 +260,7 @@ def _expect_rows(  # type: ignore[no-untyped-def]
                 n[k] = 0.0
             for k in range(K):
                 v[row, k] /= total
-            value = 0.0
+            value, product = 0.0, 1.0  # one logarithm for many words
             for q in range(begin, end):
                 word = indices[q]
                 p = 0.0
@@ -255,13 +268,20 @@ def _expect_rows(  # type: ignore[no-untyped-def]
                     p += v[row, k] * B[word, k]
                 if p > 0.0:
                     r = data[q] / p
-                    value += data[q] * np.log(p)
+                    power = _small_power(p, data[q])
+                    if product * power < _TINY:
+                        value += np.log(product)
+                        product = 1.0
+                    if power < _TINY:
+                        value += data[q] * np.log(p)
+                    else:
+                        product *= power
                     for k in range(K):
                         n[k] += r * B[word, k]
                 else:
                     r = 0.0
                 ratio[q] = r
-            likelihood[row] = value
+            likelihood[row] = value + np.log(product)
             for k in range(K):
                 gamma[row, k] = alpha[k] + v[row, k] * n[k]
 
@@ -286,27 +306,49 @@ def _gather_words(indptr, rows, ratio, v, B, first, words):  # type: ignore[no-u
 @compiled(VOID, *CSR, READ_MATRIX, READ_MATRIX, READ_VECTOR, INT, VECTOR, reorder=True)
 def _lose_rows(indptr, indices, data, B, gamma, background, first, losses):  # type: ignore[no-untyped-def]
     K = B.shape[1]
-    w = np.empty(K)
+    w, part, at_first, large = np.empty(K), np.empty(K), np.empty(K), np.empty(K, np.int64)
+    product = np.empty(K)
     for row in range(gamma.shape[0]):
         begin, end = indptr[first + row], indptr[first + row + 1]
         if begin == end:
             continue
-        total = 0.0
+        total = n = 0.0
         for k in range(K):
             total += gamma[row, k]
         for k in range(K):
             w[k] = gamma[row, k] / total
+            at_first[k] = 0.0
+            product[k] = 1.0
         for q in range(begin, end):
             word = indices[q]
             p = 0.0
             for k in range(K):
-                p += w[k] * B[word, k]
+                part[k] = w[k] * B[word, k]
+                p += part[k]
             if p <= 0.0:
                 continue
+            # The logarithm to first order for all; that itself instead where a topic has some of the word.
+            n += data[q]
+            r = data[q] / p
+            n_large = 0
             for k in range(K):
-                own = w[k] * B[word, k] / p
-                if own > 1e-3:
-                    rest = 0.95 * max(1.0 - own, 0.0) / (1.0 - w[k] + 1e-9) + 0.05 * background[word] / p
+                at_first[k] += r * part[k]
+                large[n_large] = k
+                n_large += part[k] > 1e-3 * p
+            for i in range(n_large):
+                k = large[i]
+                own = part[k] / p
+                rest = 0.95 * max(1.0 - own, 0.0) / (1.0 - w[k] + 1e-9) + 0.05 * background[word] / p
+                losses[k] -= data[q] * (own - w[k])
+                power = _small_power(rest, data[q])
+                if not _TINY <= product[k] * power <= 1.0 / _TINY:
+                    losses[k] -= np.log(product[k])
+                    product[k] = 1.0
+                if not _TINY <= power <= 1.0 / _TINY:
                     losses[k] -= data[q] * np.log(rest)
-                else:  # the logarithm to first order
-                    losses[k] += data[q] * (own - w[k])
+                else:
+                    product[k] *= power
+        for k in range(K):
+            losses[k] += at_first[k] - n * w[k]
+            if product[k] != 1.0:
+                losses[k] -= np.log(product[k])

@@ -9,14 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import FloatArray, SparseLike
-from .._validation import check_counts
-from ..corpus.blocks import (
-    InVocabulary,
-    MatrixBlocks,
-    is_blocks,
-    require_columns_in_order,
-    require_rereadable,
-)
+from ..corpus.blocks import InVocabulary, in_columns
 from ..corpus.corpus import Corpus
 from ..exceptions import InputError
 from ..model import TopicModel
@@ -24,17 +17,7 @@ from ..model import TopicModel
 
 def blocks_in_columns(model: TopicModel, X: Any) -> Iterator[SparseLike]:
     """Blocks of a Corpus, matched to the model by word, or of counts over the model's columns."""
-    if isinstance(X, Corpus):
-        return InVocabulary(X, model.vocabulary, model.n_words).blocks()
-    if is_blocks(X):
-        source = MatrixBlocks(X)
-        _require_columns(model, source.n_words)
-        return (block() for block in source.lazy_blocks())
-    require_rereadable(X)
-    require_columns_in_order(X, model.vocabulary)
-    counts = check_counts(X)
-    _require_columns(model, counts.shape[1])
-    return iter([counts])
+    return (block() for block in in_columns(X, model.vocabulary, model.n_words).lazy_blocks())
 
 
 def frequencies(model: TopicModel, X: Any) -> tuple[npt.NDArray[np.int64], FloatArray]:
@@ -54,11 +37,3 @@ def frequencies(model: TopicModel, X: Any) -> tuple[npt.NDArray[np.int64], Float
 def number(value: float) -> int | float:
     """A count as an int where it is whole: tokens are, weights of words need not be."""
     return int(value) if float(value).is_integer() else float(value)
-
-
-def _require_columns(model: TopicModel, n_columns: int) -> None:
-    if n_columns != model.n_words:
-        raise InputError(
-            f"the model knows {model.n_words} words, but X has {n_columns} columns: give counts over the columns of the "
-            "fit, or a Corpus, which is matched by word."
-        )

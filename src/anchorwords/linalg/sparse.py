@@ -35,6 +35,19 @@ def csr_parts(matrix: SparseLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np
     )
 
 
+def rows_between(matrix: SparseLike, start: int, stop: int) -> SparseLike:
+    """Rows of a CSR matrix from ``start`` up to ``stop``, or its end, which share their entries with it."""
+    if start <= 0 and stop >= matrix.shape[0]:
+        return matrix
+    indptr = matrix.indptr[start : stop + 1]
+    rows = sp.csr_array((indptr.size - 1, matrix.shape[1]), dtype=matrix.dtype)
+    # Not by the constructor, which copies parts of larger arrays.
+    rows.data = matrix.data[indptr[0] : indptr[-1]]
+    rows.indices = matrix.indices[indptr[0] : indptr[-1]]
+    rows.indptr = indptr - indptr[0]
+    return rows
+
+
 def even_bounds(indptr: npt.NDArray[Any], n_groups: int) -> npt.NDArray[np.int64]:
     """Rows at which to cut a CSR matrix into groups of about equal size."""
     goals = np.arange(1, n_groups) * (indptr[-1] / n_groups)

@@ -10,7 +10,7 @@ import numpy as np
 from ..exceptions import InputError
 from ..metrics.catalogue import BY_NAME
 from ..scanning.record import Scan
-from .style import GREY, PALETTE, new_figure, own_axes, series_style, style
+from .style import GREY, PALETTE, halo, new_figure, own_axes, series_style, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,4 +122,4 @@ def _mark(ax: Axes, scan: Scan) -> None:
     ax.xaxis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
     ax.axvline(scan.recommended, color=_RECOMMENDED, linewidth=1.0, zorder=0.5)
     ax.text(scan.recommended, 1.0, f" {scan.recommended}", transform=ax.get_xaxis_transform(), ha="left", va="top",
-            fontsize=7.5, color=_RECOMMENDED)  # fmt: skip
+            fontsize=7.5, color=_RECOMMENDED, path_effects=halo())  # fmt: skip

@@ -11,24 +11,13 @@ C_r : (N, N)    (G' diag(w_r) G - diag(d_r)) / sum_m w_r(m), Eq. 1 of documents 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._typing import BoolArray, FloatArray, SparseLike
-from .._validation import check_counts
-from ..corpus.blocks import (
-    BlockSource,
-    InVocabulary,
-    MatrixBlocks,
-    is_blocks,
-    require_columns_in_order,
-    require_rereadable,
-)
-from ..corpus.corpus import Corpus
-from ..corpus.parts import row_slices
+from ..corpus.blocks import BlockSource, InVocabulary, in_columns
 from ..exceptions import InputError
 from ..linalg.parallel import for_each_block
 from ..linalg.sparse import times_dense
@@ -40,36 +29,10 @@ from .shards import shard_of, shard_weights
 
 def documents_of(record: TopicModel, X: Any) -> BlockSource:
     """Documents in the columns of a model, block by block, whatever they come as."""
-    require_rereadable(X)
-    if isinstance(X, Corpus):
-        matched = InVocabulary(X, record.vocabulary, record.n_words)
-        if not matched.document_frequencies.any():
-            raise InputError("the corpus holds none of the model's words: check that the vocabularies match.")
-        return matched
-    source: BlockSource
-    if is_blocks(X):
-        source = MatrixBlocks(X)
-    else:
-        require_columns_in_order(X, record.vocabulary)
-        source = _Held(check_counts(X))
-    if source.n_words != record.n_words:
-        raise InputError(
-            f"the model knows {record.n_words} words, but X has {source.n_words} columns: give counts over the columns of "
-            "the fit, or a Corpus, which is matched by word."
-        )
+    source = in_columns(X, record.vocabulary, record.n_words)
+    if isinstance(source, InVocabulary) and not source.document_frequencies.any():
+        raise InputError("the corpus holds none of the model's words: check that the vocabularies match.")
     return source
-
-
-class _Held:
-    """Counts in memory as a source of blocks."""
-
-    def __init__(self, counts: SparseLike) -> None:
-        self._counts = counts
-        self.n_words = int(counts.shape[1])
-
-    def lazy_blocks(self) -> Iterator[Callable[[], SparseLike]]:
-        for rows in row_slices(self._counts):
-            yield partial(self._counts.__getitem__, rows)
 
 
 class ReplicateStatistics:

@@ -34,7 +34,7 @@ _SHARDS = 20
 # Fewest documents of a half: with fewer, chance decides.
 FEWEST = 5
 # Eigenpairs of halves serve comparisons, which noise blurs far more than this.
-_TOL = 3e-2
+_TOL = 0.15
 
 
 class Half(NamedTuple):
