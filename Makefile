@@ -50,6 +50,8 @@ bench: $(VENV)/.developer
 	$(BIN)/python benchmarks/composition_error.py --quick
 	$(BIN)/python benchmarks/transform.py --quick
 	$(BIN)/python benchmarks/scan.py --quick
+	$(BIN)/python benchmarks/second_moment.py --quick
+	$(BIN)/python benchmarks/refinement.py --quick
 
 docs: $(VENV)/.developer
 	$(BIN)/python docs/check.py

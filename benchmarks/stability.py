@@ -1,16 +1,18 @@
 """How sure is stability itself: its replicates beside true refits, and its intervals beside the truth.
 
-    python benchmarks/stability.py [--quick] [--data ../shared/data] [--output docs/tables/stability]
+    python benchmarks/stability.py [--quick] [--refined] [--data ../shared/data] [--output docs/tables/stability]
 
 First table: documents are given the same random weights twice. Once everything is learned anew from the weighted documents,
 eigenpairs, ENN and LAW; and once as ``stability`` does it, for several numbers of steps. "Documents drawn": refits of as
 many documents drawn one by one with replacement, the textbook's bootstrap. Second table: corpora drawn from known topics,
 and how often the intervals hold the true prevalence and the true correlations. Third table: what it costs beside a fit where
-documents are many.
+documents are many. Fourth table: fits and stability of the two presets, and of plain refinement; with --refined that alone,
+beside what OUTPUT.json already holds.
 """
 
 from __future__ import annotations
 
+import json
 import tempfile
 import time
 import warnings
@@ -29,6 +31,7 @@ from common import (
     warm_up_counts,
     write_tables,
 )
+from sklearn.base import clone
 
 import anchorwords as aw
 from anchorwords.datasets import make_topics
@@ -41,6 +44,12 @@ from anchorwords.resampling.stability import stability
 
 STEPS = (0, 1, 2, 3)
 LEVEL = 0.9
+# What is fitted for the table of refined models.
+WAYS = {
+    "paper": aw.AnchorTopicModel.from_preset("paper"),
+    "paper, then Refinement()": aw.AnchorTopicModel(refinement=aw.Refinement()),
+    "readers": aw.AnchorTopicModel.from_preset("readers"),
+}
 # Documents, words, topics and tokens a document of the corpora with a known truth.
 DRAWN = [(1000, 200, 5, 100), (4000, 200, 5, 60), (1000, 400, 10, 100)]
 
@@ -186,6 +195,32 @@ def costs(data: Path, name: str, n_words: int, K: int, n_replicates: int) -> dic
     }  # fmt: skip
 
 
+def refined(data: Path, problems: list[tuple], n_replicates: int) -> dict:
+    """Seconds of fits and of stability, and how sure topics are, as they come from ENN and LAW and when refined."""
+    rows = []
+    for name, n_words, K in problems:
+        corpus = real_corpus(data, name).prune(n_words=n_words)
+        for way, parameters in WAYS.items():
+            model = clone(parameters).set_params(n_components=K, random_state=0)
+            # The fit has something to compile for the first corpus: the second of two counts.
+            fit = min(seconds_of(lambda model=model, corpus=corpus: model.fit(corpus)) for _ in range(2))
+            found: list = []
+            whole = seconds_of(
+                lambda model=model, corpus=corpus, found=found: found.append(
+                    model.measure_stability(corpus, n_replicates=n_replicates)
+                )
+            )
+            sure = found[0]
+            rows.append({
+                "corpus": name, "documents": corpus.n_docs, "words": corpus.n_words, "K": K, "way": way, "fit": fit,
+                "stability": whole, "similarity": sure.similarity.tolist(), "words_kept": sure.words.tolist(),
+                "anchor": sure.anchor.tolist(),
+                "width": float(np.median((sure.prevalence_high - sure.prevalence_low) / 2 / model.topic_prevalence_)),
+            })  # fmt: skip
+            print(name, way, f"fit {fit:.2f} s, stability {whole:.1f} s", flush=True)
+    return {**circumstances(), "commit": commit(), "n_replicates": n_replicates, "rows": rows}
+
+
 def markdown(records: list[dict]) -> str:
     text = []
     for record in records:
@@ -228,7 +263,30 @@ def markdown(records: list[dict]) -> str:
                 ],
             )
         )  # fmt: skip
+        if "refined" in record:
+            text.append(_refined_text(record["refined"]))
     return "\n".join(text)
+
+
+def _refined_text(record: dict) -> str:
+    n = record["n_replicates"]
+    columns = [
+        "fitted", "corpus", "words", "fit s", "stability s", "a replicate s", "of a fit", "similarity",
+        "least and most sure", "words kept", "anchor kept", "half an interval, of the prevalence",
+    ]  # fmt: skip
+    rows = [
+        [
+            row["way"], row["corpus"], f"{row['words']:,}", f"{row['fit']:.1f}", f"{row['stability']:.1f}",
+            f"{row['stability'] / n:.2f}", f"{row['stability'] / n / row['fit']:.2f}", f"{np.mean(row['similarity']):.3f}",
+            f"{min(row['similarity']):.2f}, {max(row['similarity']):.2f}", f"{np.mean(row['words_kept']):.3f}",
+            f"{np.mean(row['anchor']):.3f}", f"{row['width']:.2f}",
+        ]
+        for row in record["rows"]
+    ]  # fmt: skip
+    return (
+        f"Spectral and refined models, K {record['rows'][0]['K']}, {n} replicates. {described(record)}\n"
+        + table(columns, rows)
+    )  # fmt: skip
 
 
 def _line(row: dict) -> list[str]:
@@ -255,10 +313,20 @@ def _coverage_line(row: dict) -> list[str]:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--quick", action="store_true", help="nips12 with 1,000 words, few replicates and corpora")
+    parser.add_argument("--refined", action="store_true", help="the last table only, put beside what OUTPUT.json holds")
     options = parser.parse_args()
     warnings.simplefilter("ignore", DegenerateWarning)
     problems = [("nips12", 1000, 10)] if options.quick else [("nips12", 2500, 20), ("kos", None, 20)]
     aw.AnchorTopicModel(5).fit(warm_up_counts())
+    both = [("nips12", 1000, 10)] if options.quick else [("nips12", 2500, 20), ("kos", 5000, 20)]
+    if options.refined:
+        path = options.output and options.output.with_suffix(".json")
+        (record,) = json.loads(path.read_text()) if path and path.is_file() else ({},)
+        record["refined"] = refined(options.data, both, 3 if options.quick else 20)
+        print(_refined_text(record["refined"]), end="")
+        if len(record) > 1:
+            write_tables(options.output, [record], markdown)
+        return
     corpora = []
     for name, n_words, K in problems:
         corpus = real_corpus(options.data, name).prune(n_words=n_words)
@@ -268,6 +336,7 @@ def main() -> None:
     record["coverage"] = [coverage(*problem, 10 if options.quick else 60) for problem in drawn]
     large = ("kos", 2000, 10, 3) if options.quick else ("imdb100k", 20_000, 20, 20)
     record["cost"] = costs(options.data, *large)
+    record["refined"] = refined(options.data, both, 3 if options.quick else 20)
     print(markdown([record]), end="")
     write_tables(options.output, [record], markdown)
 

@@ -16,7 +16,14 @@ ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 # Pages whose Python blocks are run.
-RUN = ("README.md", "docs/choosing.md", "docs/documents.md", "docs/reading.md", "docs/refinement.md")
+RUN = (
+    "README.md",
+    "docs/choosing.md",
+    "docs/documents.md",
+    "docs/reading.md",
+    "docs/refinement.md",
+    "docs/stability.md",
+)
 # Page -> marker -> file whose content stands behind it.
 TABLES = {
     page: {name: f"docs/tables/{name}.md" for name in names}
@@ -26,7 +33,8 @@ TABLES = {
         "docs/benchmarks.md": ("peers", "converged", "scaling", "floor", "ablation", "side_by_side"),
         "docs/corpora.md": ("reading", "large"),
         "docs/metrics.md": ("metrics", "evaluate"),
-        "docs/documents.md": ("composition_error", "transform", "labelled"),
+        "docs/documents.md": ("composition_error", "second_moment", "transform", "labelled"),
+        "docs/refinement.md": ("refinement",),
         "docs/choosing.md": ("scan",),
         "docs/stability.md": ("stability",),
     }.items()

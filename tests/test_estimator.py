@@ -106,6 +106,41 @@ def test_score_is_the_log_likelihood_of_a_token(sampled):
     assert model.score(counts) > aw.AnchorTopicModel(1).fit(counts).score(counts)
 
 
+def test_a_refit_that_fails_leaves_the_fit_as_it_was(sampled):
+    counts = sp.csr_array(sampled.corpus.counts)
+    model = aw.AnchorTopicModel(4, composition="prior-aware")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(counts)
+    before = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    passes = []
+
+    def failing():
+        passes.append(1)
+        if len(passes) == fails:
+            raise OSError("the disk is gone")
+        return [counts[:, :80]]
+
+    # After the topics are learned, when the documents are read once more for the prior.
+    fails = 10**9
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        aw.AnchorTopicModel(4, composition="prior-aware").fit(failing)
+    fails = len(passes)
+    passes.clear()
+    with pytest.raises(OSError, match="the disk is gone"):
+        model.fit(failing)
+    after = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    assert after.keys() == before.keys()
+    assert all(after[name] is before[name] for name in before)
+
+
+def test_a_function_that_returns_one_iterator_is_refused(sampled):
+    once = iter([sampled.corpus.counts])
+    with pytest.raises(InputError, match="the same iterator"):
+        aw.AnchorTopicModel(4).fit(lambda: once)
+
+
 def test_transform_neither_copies_nor_changes_what_it_is_given(sampled):
     counts = sp.csr_array(sampled.corpus.counts)
     model = aw.AnchorTopicModel(4).fit(counts)

@@ -10,7 +10,7 @@ import anchorwords as aw
 from anchorwords.datasets import make_topics
 from anchorwords.exceptions import InputError
 from anchorwords.interpret.ranking import check_ranking
-from anchorwords.presets import RANKING, preset
+from anchorwords.presets import preset, ranking_for
 from tests.contracts import check_valid_model
 
 
@@ -59,10 +59,25 @@ def test_presets_cannot_be_changed_by_accident():
     assert preset("readers")["min_anchor_docs"] < 1
 
 
-def test_each_preset_says_how_its_topics_are_read():
-    for name, ranking in RANKING.items():
-        preset(name)
-        check_ranking(ranking)
+def test_the_model_says_how_it_is_read_not_the_name_of_its_preset(corpus):
+    for name, refinement, expected in (
+        ("paper", None, "probability"),
+        ("paper", aw.Refinement(n_sweeps=1), "relevance"),
+        ("readers", None, "probability"),
+        ("readers", preset("readers")["refinement"], "relevance"),
+    ):
+        model = aw.AnchorTopicModel.from_preset(name, 5, refinement=refinement).fit(corpus)
+        assert ranking_for(model) == ranking_for(model.model_) == expected
+        check_ranking(ranking_for(model))
+    with pytest.raises(InputError, match="call fit first"):
+        ranking_for(aw.AnchorTopicModel.from_preset("readers"))
+
+
+def test_how_it_is_read_is_saved_with_it(corpus, tmp_path):
+    for name in ("paper", "readers"):
+        model = aw.AnchorTopicModel.from_preset(name, 5).fit(corpus)
+        model.save(tmp_path / name)
+        assert ranking_for(aw.load_model(tmp_path / name)) == ranking_for(model)
 
 
 @pytest.mark.parametrize("name", ["reader", "", "Paper", None])

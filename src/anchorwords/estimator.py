@@ -102,7 +102,8 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     feature_names_in_ : (N,) array
         Only when fitted on a data frame.
     composition_prior_ : Dual
-        Only with prior-aware compositions: their dual matrix and how near it brings the documents to A.
+        Only after a fit for prior-aware compositions: their dual matrix and how near it brings the documents to A. A saved
+        model keeps the matrix, in ``model_.composition_dual``.
     text_rule_ : dict or None
         How the text of the corpus was split into words.
     sketch_ : CooccurrenceSketch
@@ -232,7 +233,7 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                 self.n_features_in_ = sketch.n_words
         self._sketch = sketch
         self.text_rule_ = sketch.text_rule
-        for name in _SOLVED:
+        for name in (*_SOLVED, "composition_prior_"):
             self.__dict__.pop(name, None)
         return self
 
@@ -407,15 +408,23 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             raise InputError("no document holds a word the model knows: check that the vocabularies match.")
         return float(result.log_likelihood.sum()) / tokens
 
-    def perplexity(self, X: Any) -> float:
+    def perplexity(self, X: Any, method: str = "map") -> float:
         """Perplexity of documents by completion: each is inferred from every second token and scored on the others.
 
         Unlike :meth:`score` it does not grow better with ``n_components`` by itself, and compares numbers of topics on
         documents that were held out.
+
+        Parameters
+        ----------
+        X : (M, N) sparse or array-like of counts, data frame, Corpus, or blocks
+        method : {"map", "prior-aware"}
+            How compositions are inferred, as in :meth:`transform`. Those of "map" give every known word a probability,
+            whatever ``composition`` is. Prior-aware ones leave topics out altogether: a word of these topics alone is then
+            impossible, and the perplexity infinite.
         """
         check_is_fitted(self)
         return complete_documents(
-            self.model_, self._blocks_to_compose(X), n_jobs=check_n_jobs(self.n_jobs)
+            self.model_, self._blocks_to_compose(X), method=method, n_jobs=check_n_jobs(self.n_jobs)
         ).perplexity  # fmt: skip
 
     def transform_blocks(self, X: Any, method: str | None = None) -> Iterator[FloatArray]:
@@ -540,13 +549,11 @@ def _matched(corpus: Corpus, model: TopicModel) -> Iterator[SparseLike]:
 @contextmanager
 def _restored_on_failure(estimator: AnchorTopicModel) -> Iterator[None]:
     """A refused refit leaves the fitted model as it was, not with the columns of the refused data."""
-    names = ("n_features_in_", "feature_names_in_", "_sketch")
-    before = {name: vars(estimator)[name] for name in names if name in vars(estimator)}
+    before = dict(vars(estimator))
     try:
         yield
     except BaseException:
-        for name in names:
-            estimator.__dict__.pop(name, None)
+        estimator.__dict__.clear()
         estimator.__dict__.update(before)
         raise
 

@@ -29,7 +29,7 @@ from .rectify.options import AP, ENN, PALM, resolve_rectifier
 from .rectify.palm import rectify_palm
 from .rectify.result import Callback, Rectified
 from .rectify.start import starting_eigenpairs
-from .statistics.moments import carries_a_pair
+from .statistics.moments import carries_a_pair, with_pairs
 from .statistics.operator import CooccurrenceOperator
 from .statistics.sketch import CooccurrenceSketch
 from .statistics.streamed import StreamedOperator
@@ -168,9 +168,10 @@ def _refined(
     candidates = used.copy()
     if choice.candidates is not None:
         candidates[np.flatnonzero(used)] = choice.candidates
-    streamed = isinstance(data, BlockSource)
+    # Documents that carry no pair, which Eq. 1 leaves out, would draw A to the prior.
+    counts = None if isinstance(data, BlockSource) else with_pairs(data)
     refined = refine_topics(
-        model, None if streamed else data, lambda: (block() for block in data.lazy_blocks()) if streamed else [data],
+        model, counts, lambda: (with_pairs(block()) for block in data.lazy_blocks()) if counts is None else [counts],
         options, n_given=len(choice.groups), candidates=candidates, n_jobs=n_jobs, progress=report,
     )  # fmt: skip
     assert refined.log_likelihood is not None

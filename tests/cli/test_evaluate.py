@@ -200,12 +200,27 @@ def test_replicates_say_how_sure_topics_are(folder, sampled):
         ("prevalence_high", expected.prevalence_high),
     ):
         np.testing.assert_allclose(measured["per_topic"][name], values, rtol=1e-6, atol=1e-9, err_msg=name)
+    np.testing.assert_allclose(measured["correlation_low"], expected.correlation_low, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(measured["correlation_high"], expected.correlation_high, rtol=1e-6, atol=1e-9)
+    assert measured["replicates"] == {"number": 3, "shards": 32, "level": 0.9}
     text = evaluate(*arguments, "--per-topic").stdout
     line = next(line for line in text.splitlines() if line.startswith("Stability"))
     assert columns(line) == [
         "Stability", f"{expected.similarity.mean():.4g}", "higher is better", "3 replicates of 32 shards"
     ]  # fmt: skip
-    assert text.split("\n\n")[2].count("Stability") == 5
+    by_topic = text.split("\n\n")[2]
+    titles = [
+        "Entropy",
+        "Stability",
+        "Words kept",
+        "Anchor kept",
+        "Share, 90% interval, from",
+        "Share, 90% interval, to",
+    ]
+    found = [columns(line)[-2:] for line in by_topic.splitlines()[1:]]
+    assert [title for title, _ in found] == titles * 5
+    first = aw.topic_table(aw.load_model(folder / "model"), 3)[0]["topic"]
+    assert found[4][1] == f"{measured['per_topic']['prevalence_low'][first]:.4g}"
     # The model on disk is as it was.
     assert aw.load_model(folder / "model").model_.stability is None
 
@@ -217,6 +232,10 @@ def test_stability_that_was_kept_is_shown_again(folder, sampled, tmp_path):
     measured = json.loads(evaluate(tmp_path / "model", folder / "corpus", "-m", "entropy", "--json").stdout)
     assert measured["stability"] == pytest.approx(kept.similarity.mean())
     assert measured["per_topic"]["stability"] == kept.similarity.tolist()
+    expected = aw.evaluate(model, sampled.corpus, metrics=["entropy"])
+    assert set(measured) == set(expected)
+    assert set(measured["per_topic"]) == set(expected["per_topic"])
+    assert measured["correlation_high"] == kept.correlation_high.tolist()
 
 
 def test_replicates_that_cannot_be_made(folder):

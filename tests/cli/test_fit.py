@@ -47,6 +47,11 @@ def fitted(source, tmp_path, *arguments):
     return aw.load_model(tmp_path / "model"), json.loads(done.stdout)
 
 
+def listed_words(row):
+    """The words of a row of topic_table by its ranking."""
+    return row.get("words", row["prominent"])
+
+
 def words_of(model, columns):
     return [model.model_.vocabulary[i] for i in columns]
 
@@ -76,6 +81,44 @@ def test_a_preset_may_be_overruled(folder, tmp_path):
     assert (model.refinement, model.min_anchor_docs, summary["refined"]) == (None, READERS["min_anchor_docs"], False)
     model, summary = fitted(folder / "corpus", tmp_path, "--preset", "paper", "--refine")
     assert (model.refinement, model.min_anchor_docs, summary["refined"]) == (READERS["refinement"], 1, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ranking"),
+    [
+        ([], "relevance"),
+        (["--no-refine"], "probability"),
+        (["--preset", "paper"], "probability"),
+        (["--preset", "paper", "--refine"], "relevance"),
+    ],
+)
+def test_fit_and_topics_list_the_same_words(folder, tmp_path, arguments, ranking):
+    """The words follow the model, which the other commands know, and not the name of the preset, which they do not."""
+    shown = json.loads(run("fit", folder / "corpus", "-k", 5, "-n", 6, "--json", "-q", *arguments).stdout)
+    model, summary = fitted(folder / "corpus", tmp_path, *arguments)
+    listed = json.loads(run("topics", tmp_path / "model", "-n", 6, "--json").stdout)
+    assert summary["ranking"] == shown["ranking"] == ranking
+    assert [listed_words(row) for row in shown["table"]] == [listed_words(row) for row in listed]
+    assert listed == aw.topic_table(model, 6, ranking=ranking)
+    words = aw.top_words(model, 6, ranking=ranking)
+    assert [listed_words(row) for row in listed] == [words[row["topic"]] for row in listed]
+    # What the user asks for wins.
+    asked = json.loads(run("topics", tmp_path / "model", "-n", 6, "--ranking", "frex", "--json").stdout)
+    assert asked == aw.topic_table(model, 6, ranking="frex")
+
+
+def test_the_other_commands_list_them_too(folder, tmp_path):
+    model, _ = fitted(folder / "corpus", tmp_path, "--no-refine")
+    run("export", tmp_path / "model", "--to", "graphml", "-n", 3, "-o", tmp_path / "topics.graphml", "-q")
+    (tmp_path / "labels.txt").write_text("old\nnew\n" * 300)
+    grouped = run("groups", tmp_path / "model", folder / "corpus", "--labels", tmp_path / "labels.txt", "-n", 3)
+    for words in aw.top_words(model, 3):
+        assert " ".join(words) in (tmp_path / "topics.graphml").read_text()
+    refined, _ = fitted(folder / "corpus", tmp_path)
+    judged = run("evaluate", tmp_path / "model", folder / "corpus", "-m", "entropy", "--per-topic").stdout
+    assert all(" ".join(words) in judged for words in aw.top_words(refined, 3, ranking="relevance"))
+    listed = [" ".join(words) for words in aw.top_words(model, 3)]
+    assert all(any(line.endswith(words) for words in listed) for line in grouped.stdout.splitlines()[1:])
 
 
 def test_shown_topics_are_ranked_as_the_preset_says(folder):

@@ -6,16 +6,13 @@ import csv
 import json
 import os
 import sys
-import tracemalloc
-from itertools import count
 
 import numpy as np
 import pytest
 
 import anchorwords as aw
-from anchorwords.cli.weights import SUFFIXES, write_weights
+from anchorwords.export import compositions
 from anchorwords.infer import compose
-from anchorwords.interpret import groups
 
 from .test_text import run
 
@@ -96,41 +93,6 @@ def test_tables_and_lines_have_six_digits(folder, expected, tmp_path, blocks):
     np.testing.assert_array_equal(np.load(tmp_path / "w.npy"), expected)
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_half_a_character_harms_no_file(suffix, tmp_path):
-    if suffix == ".parquet":
-        pytest.importorskip("pyarrow")
-    path = tmp_path / f"w{suffix}"
-    write_weights(path, suffix, iter([np.eye(2)]), lambda: iter(["\ud800", "b"]), (2, 2))
-    if suffix in (".csv", ".tsv", ".jsonl"):
-        assert len(path.read_text(encoding="utf-8").splitlines()) == (2 if suffix == ".jsonl" else 3)
-    elif suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        assert pq.read_table(path)["document"].to_pylist() == ["?", "b"]
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".npz", ".npy", ".parquet"])
-def test_memory_does_not_grow_with_documents(suffix, tmp_path):
-    if suffix == ".parquet":
-        pytest.importorskip("pyarrow")
-    shape = (20_000, 40)  # 6.4 MB
-
-    def peak(n_docs):
-        blocks = (np.full((500, shape[1]), 1.0 / shape[1]) for _ in range(n_docs // 500))
-        names = map(str, count())
-        tracemalloc.start()
-        write_weights(
-            tmp_path / f"w{suffix}", suffix, blocks, lambda: (next(names) for _ in range(n_docs)), (n_docs, shape[1])
-        )
-        used = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return used
-
-    peak(500)  # what is imported on the way
-    assert peak(shape[0]) < peak(1000) + 2_000_000
-
-
 def test_what_was_not_known_is_told(folder, sampled, tmp_path):
     done = written(folder, tmp_path / "w.csv", "--json")
     corpus = aw.open_corpus(folder / "named")
@@ -179,18 +141,39 @@ def test_perplexity_is_that_of_the_model(folder, tmp_path):
     ).stderr  # fmt: skip
 
 
+def test_commands_compose_documents_as_the_model_was_told(sampled, tmp_path):
+    corpus = sampled.corpus
+    aware = aw.AnchorTopicModel(5, composition="prior-aware").fit(corpus)
+    aware.save(tmp_path / "model")
+    corpus.save(tmp_path / "corpus")
+    rows = json.loads(
+        run("topics", tmp_path / "model", "--corpus", tmp_path / "corpus", "--documents", 4, "--json", "-q").stdout
+    )
+    expected = aw.top_documents(aware, corpus, 4, method="prior-aware")
+    for row in rows:
+        listed = [(entry["row"], entry["share"]) for entry in row["documents"]]
+        assert listed == [(entry["row"], entry["share"]) for entry in expected[row["topic"]]]
+    arguments = ("transform", tmp_path / "model", tmp_path / "corpus", "-o", tmp_path / "w.npy", "--perplexity")
+    told = json.loads(run(*arguments, "--method", "map", "--json").stdout)
+    assert told["perplexity"] == pytest.approx(aware.perplexity(corpus, "map"), rel=1e-12)
+    told = json.loads(run(*arguments, "--json").stdout)
+    assert (told["method"], told["perplexity"]) == ("prior-aware", None)  # JSON knows no infinity
+    done = run(*arguments, "--method", "prior-aware")
+    assert "perplexity of every second token: infinite, as these compositions leave a word" in done.stderr
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".npz", ".parquet", ".npy"])
 def test_a_file_is_whole_or_not_there(folder, tmp_path, monkeypatch, suffix):
     if suffix == ".parquet":
         pytest.importorskip("pyarrow")
-    right = groups.document_compositions
+    right = compositions.compositions
 
     def wrong(*arguments, **options):
         yield next(iter(right(*arguments, **options)))
         raise OSError("the disk is gone")
 
     monkeypatch.setattr(compose, "_SHARES", 4 * 50)
-    monkeypatch.setattr(groups, "document_compositions", wrong)
+    monkeypatch.setattr(compositions, "compositions", wrong)
     path = tmp_path / f"w{suffix}"
     for before in (None, b"precious"):
         if before is not None:

@@ -131,17 +131,65 @@ def test_a_document_is_the_same_alone_and_in_any_batch_and_with_any_threads():
         np.testing.assert_array_equal(whole[[m]], penalised_compositions(X[[m]], B, alpha).weights)
 
 
-def test_topics_scaled_once_serve_every_block():
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_topics_scaled_once_serve_every_block(order):
     rng = np.random.default_rng(5)
-    B = some_topics(rng, 300, 6)
+    B = np.asarray(some_topics(rng, 300, 11), order=order)
     X = sp.csr_array(rng.poisson(0.2, size=(200, 300)).astype(float))
-    topics, alpha = ScaledTopics(B), rng.dirichlet(np.ones(6))
+    topics, alpha = ScaledTopics(B), rng.dirichlet(np.ones(11))
     whole = penalised_compositions(X, B, alpha)
     # Few documents, whose words alone are scaled; many, for which all are; and few again.
     for rows in (slice(0, 1), slice(1, 150), slice(150, 151), slice(151, 200)):
         part = penalised_compositions(X[rows], topics, alpha)
         for found, expected in zip(part, whole, strict=True):
             np.testing.assert_array_equal(found, expected[rows])
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.int64])
+def test_topics_of_any_type_are_taken(kind):
+    B = np.array([[2, 0], [1, 3], [0, 1]], dtype=kind)
+    X, alpha = sp.csr_array([[1.0, 2.0, 0.0], [0.0, 1.0, 4.0]]), np.array([0.2, 0.3])
+    np.testing.assert_array_equal(
+        penalised_compositions(X, B, alpha).weights, penalised_compositions(X, B.astype(float), alpha).weights
+    )
+
+
+def test_arrays_with_gaps_are_taken():
+    wide = np.arange(1.0, 13.0)
+    X = sp.csr_array(
+        (wide[::2], np.array([0, 9, 1, 9, 2, 9, 0, 9, 1, 9, 2, 9])[::2], np.array([0, 3, 6])), shape=(2, 3)
+    )
+    B, alpha = np.array([[0.7, 0.0], [0.2, 0.3], [0.1, 0.7]]), np.array([0.2, 0.3])
+    np.testing.assert_array_equal(
+        penalised_compositions(X, B, alpha).weights, penalised_compositions(sp.csr_array(X.toarray()), B, alpha).weights
+    )
+
+
+@pytest.mark.parametrize("count", [1e20, 1e40, 1e46, 1e100, 1e300])
+def test_counts_beyond_single_precision_are_solved(count):
+    # Each word has its own topic: w = (x + alpha) / (n + alpha_0).
+    alpha = np.array([0.1, 0.1])
+    found = penalised_compositions(sp.csr_array([[count, 1.0]]), np.eye(2), alpha)
+    assert found.gap[0] <= GAP
+    np.testing.assert_allclose(found.weights[0, 0], 1.0, rtol=1.1 * GAP)  # as x_1 / (n w_1) - 1 is at most the gap
+
+
+def test_what_cannot_be_solved_is_the_prior_and_says_so():
+    alpha = np.array([0.3, 0.1])
+    found = penalised_compositions(sp.csr_array([[1.7e308, 1.7e308]]), np.eye(2), alpha)  # their sum is no number
+    np.testing.assert_allclose(found.weights, [[0.75, 0.25]])
+    assert found.gap[0] == np.inf
+
+
+def test_long_documents_are_solved():
+    rng = np.random.default_rng(8)
+    B = rng.dirichlet(np.full(40_000, 0.3), 5).T
+    X = sp.csr_array(np.ones((1, 40_000)))
+    found = penalised_compositions(X, np.ascontiguousarray(B), np.full(5, 0.1))
+    assert found.gap[0] <= GAP
+    assert found.gap[0] == pytest.approx(
+        max(slack(np.ones(40_000), B, np.full(5, 0.1), found.weights[0]), 0.0), abs=1e-6
+    )
 
 
 def test_without_a_known_word_it_is_the_prior():

@@ -143,6 +143,16 @@ def test_plain_refinement_is_the_sweeps_written_down(counts, anchors):
     np.testing.assert_allclose(found.B[found.anchors, range(6)] / found.B[others].sum(axis=0), own, rtol=1e-6)
 
 
+def test_documents_without_a_pair_take_no_part():
+    counts = sp.csr_array(make_topics(n_docs=200, n_words=60, n_topics=3, random_state=0).corpus.counts)
+    short = sp.csr_array(np.vstack([np.eye(60), np.zeros((30, 60))]))
+    both = sp.csr_array(sp.vstack([counts, short]))
+    fit = [aw.AnchorTopicModel(3, refinement=Refinement(4)).fit(X).model_ for X in (counts, both, [counts, short])]
+    for other in fit[1:]:
+        np.testing.assert_allclose(other.A, fit[0].A, atol=1e-12)
+        np.testing.assert_allclose(other.B, fit[0].B, atol=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_the_bound_never_falls(seed):
     """Each of the three moves (responsibilities, compositions, topics) is the best for the others held."""

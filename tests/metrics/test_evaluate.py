@@ -642,6 +642,74 @@ def test_nothing_is_words_by_words(name):
     assert peak < 8 * N * N / 2, f"{peak / 2**20:.0f} MiB"
 
 
+# ---- stability
+
+
+OF_TOPICS = {"stability", "stable_words", "anchor_stability", "prevalence_low", "prevalence_high"}
+TOGETHER = {"stability", "correlation_low", "correlation_high", "replicates"}
+
+
+@pytest.fixture(scope="module")
+def sure(sampled):
+    model = aw.AnchorTopicModel(4).fit(sampled.corpus)
+    model.measure_stability(sampled.corpus, n_replicates=4, n_shards=8, level=0.8)
+    return model
+
+
+def test_what_is_known_of_stability_is_there(sampled, fitted, sure):
+    kept = sure.model_.stability
+    found = aw.evaluate(sure, sampled.corpus)
+    parts = found["per_topic"]
+    for name, values in (
+        ("stability", kept.similarity), ("stable_words", kept.words), ("anchor_stability", kept.anchor),
+        ("prevalence_low", kept.prevalence_low), ("prevalence_high", kept.prevalence_high),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(parts[name], values, err_msg=name)
+    assert found["stability"] == pytest.approx(parts["stability"].mean(), rel=1e-14)
+    np.testing.assert_array_equal(found["correlation_low"], kept.correlation_low)
+    np.testing.assert_array_equal(found["correlation_high"], kept.correlation_high)
+    assert found["replicates"] == {"number": 4, "shards": 8, "level": 0.8}
+    # The metrics are those of the model without it, which has none of these.
+    plain = aw.evaluate(fitted, sampled.corpus)
+    assert_equal(found, plain)
+    assert set(found) - set(plain) == TOGETHER
+    assert set(parts) - set(plain["per_topic"]) == OF_TOPICS
+
+
+def test_intervals_of_correlations_are_of_a_distribution(sampled, sure):
+    """They hold the entries of A, which is symmetric, not negative, sums to one, and has the prevalence as its row sums."""
+    found = aw.evaluate(sure, sampled.corpus, metrics=[])
+    low, high = found["correlation_low"], found["correlation_high"]
+    assert low.shape == high.shape == (4, 4)
+    dust = 1e-12  # rounding of entries below one
+    np.testing.assert_allclose(low, low.T, atol=dust)
+    np.testing.assert_allclose(high, high.T, atol=dust)
+    assert (low >= 0).all()
+    A = sure.topic_correlation_
+    assert ((low <= A + dust) & (high + dust >= A)).all()
+    assert low.sum() < 1 < high.sum()
+    low, high, prevalence = found["per_topic"]["prevalence_low"], found["per_topic"]["prevalence_high"], A.sum(axis=1)
+    assert ((low < prevalence) & (prevalence < high)).all()
+    assert ((found["per_topic"]["stability"] > 0) & (found["per_topic"]["stability"] <= 1)).all()
+
+
+def test_stability_is_the_tables_and_asks_nothing_of_the_documents(sampled, sure):
+    found = aw.evaluate(sure, sampled.corpus, metrics=["entropy"])
+    other = aw.evaluate(sure, sampled.corpus.counts[:50], metrics=[])
+    assert set(found["per_topic"]) == OF_TOPICS | {"entropy"}
+    for row in aw.topic_table(sure):
+        for name in OF_TOPICS:
+            assert found["per_topic"][name][row["topic"]] == other["per_topic"][name][row["topic"]] == row[name]
+
+
+def test_what_is_returned_is_the_callers_own(sampled, sure):
+    found = aw.evaluate(sure, sampled.corpus, metrics=[])
+    found["per_topic"]["stability"][:] = found["correlation_low"][:] = -1.0
+    again = aw.evaluate(sure, sampled.corpus, metrics=[])
+    assert again["per_topic"]["stability"].min() > 0
+    assert again["correlation_low"].min() >= 0
+
+
 # ---- properties
 
 

@@ -91,8 +91,8 @@ def test_every_route_leads_to_the_same_statistics(tmp_path, monkeypatch):
     expected = statistics_of(X).products([0, 1, 2, 3], V)
     order = np.random.default_rng(5).permutation(30)
     corpus = aw.Corpus(X, NAMES)
-    monkeypatch.setattr(store, "BLOCK_ENTRIES", 100)
-    corpus.save(tmp_path / "c")
+    monkeypatch.setattr(store, "BLOCK_DOCS", 13)
+    store.save_corpus(tmp_path / "c", direct.cut(X, 13), NAMES, None, None)
     routes = {
         "sparse": sp.csc_array(X),
         "corpus": corpus,

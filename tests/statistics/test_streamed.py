@@ -194,7 +194,7 @@ def test_sources_that_cannot_be_read_again_are_refused(sampled):
     with pytest.raises(InputError, match=r"only once.*partial_fit"):
         aw.AnchorTopicModel(3).fit(iter(cut(sampled.corpus.counts, 100)))
     once = iter(cut(sampled.corpus.counts, 100))
-    with pytest.raises(InputError, match=r"must give the same documents|gives none"):
+    with pytest.raises(InputError, match="returns the same iterator"):
         aw.AnchorTopicModel(3).fit(lambda: once)
     growing = []
 

@@ -32,7 +32,7 @@ def demo(
 
     from .. import AnchorTopicModel, topic_table
     from ..datasets import load_docstrings
-    from ..presets import RANKING
+    from ..presets import ranking_for
     from .console import error_console, fit_progress
     from .tables import print_topics
 
@@ -47,7 +47,8 @@ def demo(
         model = AnchorTopicModel.from_preset(_PRESET, topics, random_state=seed, n_jobs=jobs)
         model.fit(corpus, progress=progress)
     elapsed = perf_counter() - begin
-    rows = topic_table(model, words, ranking=RANKING[_PRESET])
+    ranking = ranking_for(model)
+    rows = topic_table(model, words, ranking=ranking)
     if as_json:
         typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return
@@ -55,4 +56,4 @@ def demo(
         f"{topics} topics in {corpus.n_docs:,} docstrings, {corpus.n_words:,} words, {corpus.n_tokens:,} tokens, "
         f"in {elapsed:.1f} s:\n"
     )
-    print_topics(rows, RANKING[_PRESET])
+    print_topics(rows, ranking)

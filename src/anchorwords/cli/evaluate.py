@@ -16,7 +16,6 @@ from .output import print_json
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
     from ..metrics.catalogue import Metric
-    from ..model import Stability
 
 
 @with_reading
@@ -45,7 +44,9 @@ def evaluate(
 
     Accuracy is measured against the co-occurrence of these documents, in the words that the model knows; documents with
     fewer than 5 tokens or 3 distinct words of these are left out, as for a fit. Values after a plus-minus sign are standard
-    errors of those that are estimates.
+    errors of those that are estimates. Where stability was measured, here or by fit, --per-topic says how much of each
+    topic, of its top words and of its anchor stays, and between which values its share lies; --json also holds the
+    intervals of the correlations.
 
     Example: anchorwords evaluate kos-model docword.kos.txt.gz
 
@@ -57,6 +58,7 @@ def evaluate(
     from .. import load_model, topic_table
     from ..exceptions import UnknownWordWarning
     from ..metrics import METRICS
+    from ..presets import ranking_for
     from .console import fit_progress, remark, working
     from .tables import metrics_as_listing, print_listing, topics_as_listing
 
@@ -75,10 +77,6 @@ def evaluate(
         with working("Measuring", quiet):
             result = measure(fitted, kept, metrics=metric, n_jobs=jobs)
         result["reference"]["too_short"] += corpus.n_docs - kept.n_docs
-    sure = fitted.model_.stability
-    if sure is not None:
-        result["stability"] = float(sure.similarity.mean())
-        result["per_topic"] |= _sureness(sure)
     if as_json:
         print_json(result | {"undefined": _undefined(result)})
         return
@@ -87,13 +85,14 @@ def evaluate(
         f"{about['topics']} topics, measured on {about['documents']:,} documents ({about['too_short']:,} too short) and "
         f"{about['words']:,} words\n"
     )
-    measured = [known for known in METRICS if known.name in result] + ([] if sure is None else [_as_metric(sure)])
-    print_listing(metrics_as_listing(measured, result), apart=False)
+    measured, sure = [known for known in METRICS if known.name in result], _sureness(result)
+    print_listing(metrics_as_listing(measured + sure[:1], result), apart=False)
     for reason in dict.fromkeys(result["undefined"].values()):
         without = ", ".join(name for name, why in result["undefined"].items() if why == reason)
         remark(f"{without}: {reason}", quiet)
     if per_topic:
-        print_listing(topics_as_listing(topic_table(fitted, 3), measured, result["per_topic"]))
+        rows = topic_table(fitted, 3, ranking=ranking_for(fitted))
+        print_listing(topics_as_listing(rows, measured + sure, result["per_topic"]))
 
 
 def _as_for_fit(corpus: Corpus, vocabulary: tuple[str, ...] | None) -> Corpus:
@@ -114,17 +113,19 @@ def _undefined(result: dict[str, Any]) -> dict[str, str]:
     return result["undefined"] | flat
 
 
-def _sureness(sure: Stability) -> dict[str, Any]:
-    """What is known of each topic, under the names of topic_table."""
-    return {
-        "stability": sure.similarity, "stable_words": sure.words, "anchor_stability": sure.anchor,
-        "prevalence_low": sure.prevalence_low, "prevalence_high": sure.prevalence_high,
-    }  # fmt: skip
-
-
-def _as_metric(sure: Stability) -> Metric:
-    """Stability in the company of the metrics."""
+def _sureness(result: dict[str, Any]) -> list[Metric]:
+    """What was found of the stability, in the company of the metrics: of all topics, then what only each topic has."""
     from ..metrics.catalogue import Metric
 
-    measured_on = f"{sure.n_replicates} replicates of {sure.n_shards} shards"
-    return Metric("stability", "Stability", "1 - total variation", "higher", measured_on, "of the topic and its match")
+    if "stability" not in result:
+        return []
+    drawn = result["replicates"]
+    measured_on = f"{drawn['number']} replicates of {drawn['shards']} shards"
+    level = f"{100 * drawn['level']:g}% interval"
+    return [
+        Metric("stability", "Stability", "1 - total variation", "higher", measured_on, "of the topic and its match"),
+        Metric("stable_words", "Words kept", "share of the top 10", "higher", measured_on, "by its match"),
+        Metric("anchor_stability", "Anchor kept", "share of replicates", "higher", measured_on, "by its match"),
+        Metric("prevalence_low", f"Share, {level}, from", "p(topic)", "", measured_on, "of the topic"),
+        Metric("prevalence_high", f"Share, {level}, to", "p(topic)", "", measured_on, "of the topic"),
+    ]

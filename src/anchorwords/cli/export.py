@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .options import Jobs, Quiet, as_fitted, given_options, opened, with_reading
-from .output import as_plain, write_lines
+from .output import as_plain
 
 if TYPE_CHECKING:
     from ..estimator import AnchorTopicModel
@@ -62,6 +62,8 @@ def export(
     from .. import load_model
     from .._folders import file_written_whole
     from ..export import show_topics, write_graph
+    from ..export.lines import write_lines
+    from ..presets import ranking_for
     from .console import remark
 
     if to is Target.pyldavis and source is None:
@@ -70,7 +72,7 @@ def export(
         raise typer.BadParameter(f"--to {to.value} needs no documents, but they are named, or how to read them")
     fitted = load_model(model)
     if to in (Target.graphml, Target.gexf):
-        write_graph(fitted, output, min_lift=min_lift, format=to.value, n_words=words, ranking=_ranking(fitted))
+        write_graph(fitted, output, min_lift=min_lift, format=to.value, n_words=words, ranking=ranking_for(fitted))
     else:
         with file_written_whole(output) as partial:
             if to is Target.gensim:
@@ -81,11 +83,6 @@ def export(
     remark(f"{fitted.n_components} topics written to {output}", quiet)
 
 
-def _ranking(fitted: AnchorTopicModel) -> str:
-    """As topics lists words."""
-    return "probability" if fitted.model_.log_likelihood is None else "relevance"
-
-
 def _pyldavis(
     fitted: AnchorTopicModel, source: str, reading: dict[str, Any], quiet: bool, jobs: int | None
 ) -> list[str]:
@@ -93,5 +90,5 @@ def _pyldavis(
     from .console import working
 
     with opened(source, as_fitted(fitted, source, reading), quiet, jobs) as corpus, working("Documents", quiet):
-        data = pyldavis_data(fitted, corpus, method=fitted.composition, n_jobs=jobs)
+        data = pyldavis_data(fitted, corpus, n_jobs=jobs)
     return [json.dumps(as_plain(data), ensure_ascii=False), "\n"]

@@ -65,8 +65,9 @@ def fit(
 
     Text goes by the vocabulary rule that is printed with what it left out; of matrices and baskets every word is kept.
     Documents with fewer than 5 tokens or 3 distinct words are left out, as in the paper. What is larger than memory is
-    read from disk, pass by pass. Topics are those of the preset for readers, and their words are listed by relevance; with
-    --preset paper they are the paper's. A word that is named and not there is reported, with what may have been meant.
+    read from disk, pass by pass. Topics are those of the preset for readers; with --preset paper they are the paper's. Words
+    of refined topics are listed by relevance, those of others by probability, here and by topics. A word that is named and
+    not there is reported, with what may have been meant.
 
     Example: anchorwords fit cve.tsv.gz --text-column 2 -k 50
 
@@ -77,7 +78,7 @@ def fit(
     from time import perf_counter
 
     from ..persist import require_writable_target
-    from ..presets import RANKING
+    from ..presets import ranking_for
     from ..statistics.sketch_folder import is_sketch_folder
 
     if output is not None:
@@ -100,7 +101,7 @@ def fit(
         "rectifier": rectifier.value, "steps": model.n_iter_, "converged": model.converged_, **_learned(model),
         "seconds": round(perf_counter() - begin, 3),
     }  # fmt: skip
-    _show(model, summary, RANKING[guiding.preset], words, replacing, as_json, quiet)
+    _show(model, summary, ranking_for(model), words, replacing, as_json, quiet)
 
 
 def _fit_documents(

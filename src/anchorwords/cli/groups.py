@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .options import Jobs, Json, Quiet, Source, as_fitted, opened, with_reading
-from .output import print_json, suffix_of, table_lines, write_lines
+from .output import print_json, suffix_of, table_lines
 
 
 @with_reading
@@ -55,6 +55,8 @@ def groups(
     """
     from .. import load_model, prevalence_by, top_words
     from .._folders import file_written_whole
+    from ..export.lines import write_lines
+    from ..presets import ranking_for
     from .console import remark, working
     from .listings import groups_as_listing
     from .tables import print_listing
@@ -66,9 +68,7 @@ def groups(
     given = read_labels(labels, label_column)
     with opened(source, as_fitted(fitted, source, reading), quiet, jobs) as corpus, working("Documents", quiet):
         _require_as_many(labels, len(given), corpus.n_docs)
-        found = prevalence_by(
-            fitted, corpus, given, level=level, by_tokens=by_tokens, method=fitted.composition, n_jobs=jobs
-        )
+        found = prevalence_by(fitted, corpus, given, level=level, by_tokens=by_tokens, n_jobs=jobs)
     if output is not None and suffix is not None:
         with file_written_whole(output) as partial:
             write_lines(partial, table_lines(found.rows(), suffix))
@@ -78,8 +78,7 @@ def groups(
                  "documents_without_known_words": found.n_without_words}  # fmt: skip
         print_json(about | {"rows": found.rows()})
     elif output is None:
-        refined = fitted.model_.log_likelihood is not None
-        listed = top_words(fitted, words, ranking="relevance" if refined else "probability")
+        listed = top_words(fitted, words, ranking=ranking_for(fitted))
         print_listing(groups_as_listing(found, listed, top, by_tokens), apart=False)
     remark(
         f"left out: {found.n_without_group:,} documents without a label, {found.n_without_words:,} without a known word",

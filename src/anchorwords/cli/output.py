@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,21 +27,10 @@ def as_plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def separated(cells: Sequence[Any], suffix: str) -> str:
-    """A line of a table: with commas for .csv, with tabs for .tsv."""
-    buffer = io.StringIO()
-    csv.writer(buffer, delimiter="," if suffix == ".csv" else "\t", lineterminator="\n").writerow(cells)
-    return buffer.getvalue()
-
-
-def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write text as UTF-8; names of documents may hold half a character, which becomes a question mark."""
-    with path.open("w", encoding="utf-8", errors="replace", newline="") as stream:
-        stream.writelines(lines)
-
-
 def table_lines(rows: list[dict[str, Any]], suffix: str) -> Iterator[str]:
     """Rows with the same columns as lines of a table, names first; what is not a number is left empty."""
+    from ..export.lines import separated
+
     yield separated(list(rows[0]), suffix)
     for row in rows:
         yield separated(["" if cell is None else cell for cell in map(as_plain, row.values())], suffix)

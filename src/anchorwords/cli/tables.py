@@ -203,7 +203,8 @@ def topics_as_listing(rows: list[dict[str, Any]], metrics: Sequence[Metric], per
     columns: list[tuple[str, Justify]] = [("topic", "right"), ("words", "left"), ("metric", "left"), ("value", "right")]
     cells = []
     for row in rows:
-        head = [str(row["topic"]), separator_of(row["prominent"]).join(row["prominent"])]
+        words = listed_words(row)
+        head = [str(row["topic"]), separator_of(words).join(words)]
         for metric in metrics:
             if metric.name in per_topic:
                 cells.append([*head, metric.title, f"{per_topic[metric.name][row['topic']]:.4g}"])

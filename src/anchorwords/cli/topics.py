@@ -137,8 +137,9 @@ def _ranking(
     fitted: AnchorTopicModel, ranking: Ranking | None, weight: float | None, style: Style, as_json: bool
 ) -> str:
     """The order of words, or BadParameter where what was said does not go together."""
-    refined = fitted.model_.log_likelihood is not None
-    order = ranking or (Ranking.relevance if refined else Ranking.probability)
+    from ..presets import ranking_for
+
+    order = ranking or Ranking(ranking_for(fitted))
     if weight is not None and order not in (Ranking.relevance, Ranking.frex):
         raise typer.BadParameter(f"--weight belongs to --ranking relevance and frex, but words are by {order.value}")
     if order is Ranking.characteristic and style is not Style.table and not as_json:

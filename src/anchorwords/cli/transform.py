@@ -13,13 +13,11 @@ import typer
 
 from .options import Jobs, Json, Quiet, Source, as_fitted, opened, with_reading
 from .output import print_json, suffix_of
-from .weights import SUFFIXES, require_writer, weight_lines, write_weights
 
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
-    from ..corpus.read import ReadProgress
     from ..estimator import AnchorTopicModel
-    from ..model import TopicModel
+    from ..export.compositions import ComposedDocuments
 
 
 class Method(StrEnum):
@@ -52,7 +50,9 @@ def transform(
     perplexity: Annotated[
         bool,
         typer.Option(
-            "--perplexity", help="Also foretell every second word of each document from the others: lower is better."
+            "--perplexity",
+            help="Also foretell every second word of each document from the others: lower is better. Infinite, null in "
+            "JSON, where a word has no probability, as happens with --method prior-aware.",
         ),
     ] = False,
     jobs: Jobs = None,
@@ -70,7 +70,9 @@ def transform(
     Example: anchorwords transform kos-model held-out.txt -o held-out.parquet --perplexity
     """
     from .. import load_model
-    from .._folders import file_written_whole
+    from ..export import write_compositions
+    from ..export.compositions import PassingDocuments
+    from ..export.weights import SUFFIXES, require_writer, weight_lines
     from .console import document_progress, remark, working
 
     suffix = (".jsonl" if as_json else ".csv") if output is None else suffix_of(output, SUFFIXES)
@@ -81,26 +83,26 @@ def transform(
     if chosen == Method.prior_aware and fitted.model_.composition_dual is None:
         raise typer.BadParameter(f"{model} was fitted without --prior-aware: fit it with that, or use --method map")
     with _opened(fitted, source, reading, quiet, jobs) as corpus:
-        # Of text from a pipe only words of the model were counted.
-        told = _Told(corpus.n_docs, None if source == "-" else corpus.n_tokens)
+        found = None
         if perplexity:
             with working("Perplexity", quiet):
-                told.perplexity = fitted.perplexity(corpus)
+                found = fitted.perplexity(corpus, chosen)
         with document_progress("Documents", quiet or output is None) as progress:
-            weights = _weights(fitted.model_, corpus, chosen, jobs, told, progress)
             if output is None:
-                for text in weight_lines(weights, _names(corpus), fitted.n_components, suffix):
+                passing = PassingDocuments(fitted, corpus, method=chosen, n_jobs=jobs)
+                for text in weight_lines(passing.weights(), passing.names(), fitted.n_components, suffix):
                     typer.echo(text, nl=False)
+                composed = passing.told()
             else:
-                with file_written_whole(output) as partial:
-                    shape = (corpus.n_docs, fitted.n_components)
-                    write_weights(partial, suffix, weights, lambda: _names(corpus), shape)
+                composed = write_compositions(fitted, corpus, output, method=chosen, n_jobs=jobs, progress=progress)
+    # Of text from a pipe only words of the model were counted.
+    told = _Told(composed, every_word=source != "-", perplexity=found)
     if as_json and output is not None:
         about = {"model": str(model), "topics": fitted.n_components, "method": chosen, "written": str(output)}
         print_json(about | told.as_dict())
         return
     if output is not None:
-        remark(f"topics of {told.documents:,} documents written to {output}", quiet)
+        remark(f"topics of {composed.n_docs:,} documents written to {output}", quiet)
     for sentence in told.sentences():
         remark(sentence, quiet)
 
@@ -129,51 +131,32 @@ def _opened(
 
 @dataclass
 class _Told:
-    """What there is to say of the documents, as they go by."""
+    """What there is to say of the documents."""
 
-    documents: int
-    tokens: int | None
-    known_tokens: float = 0.0
-    without_words: int = 0
-    perplexity: float | None = None
+    composed: ComposedDocuments
+    every_word: bool
+    perplexity: float | None
 
     def as_dict(self) -> dict[str, Any]:
+        told = self.composed
         known = {
-            "documents": self.documents, "tokens": self.tokens, "unknown_tokens": self.unknown_tokens,
-            "documents_without_known_words": self.without_words,
+            "documents": told.n_docs, "tokens": told.n_tokens if self.every_word else None,
+            "unknown_tokens": told.n_unknown_tokens if self.every_word else None,
+            "documents_without_known_words": told.n_without_words,
         }  # fmt: skip
         return known if self.perplexity is None else known | {"perplexity": self.perplexity}
 
-    @property
-    def unknown_tokens(self) -> int | None:
-        return None if self.tokens is None else self.tokens - round(self.known_tokens)
-
     def sentences(self) -> list[str]:
-        told = []
-        if self.unknown_tokens is not None:
-            told.append(f"{self.unknown_tokens:,} of {self.tokens:,} tokens are of words the model does not know")
-        told.append(f"{self.without_words:,} documents hold no word it knows, and have the prevalence")
+        told, said = self.composed, []
+        if self.every_word:
+            said.append(f"{told.n_unknown_tokens:,} of {told.n_tokens:,} tokens are of words the model does not know")
+        said.append(f"{told.n_without_words:,} documents hold no word it knows, and have the prevalence")
         if self.perplexity is not None:
-            told.append(f"perplexity of every second token: {self.perplexity:,.1f}")
-        return told
+            said.append(f"perplexity of every second token: {_in_words(self.perplexity)}")
+        return said
 
 
-def _weights(
-    model: TopicModel, corpus: Corpus, method: str, jobs: int | None, told: _Told, progress: ReadProgress | None
-) -> Iterator[Any]:
-    """Topics of documents, block by block."""
-    from ..interpret.groups import document_compositions
-
-    done = 0
-    for weights, n_known in document_compositions(model, corpus, method=method, n_jobs=jobs):
-        yield weights
-        told.known_tokens += float(n_known.sum())
-        told.without_words += int((n_known == 0.0).sum())
-        done += len(weights)
-        if progress is not None:
-            progress(done, done / corpus.n_docs)
-
-
-def _names(corpus: Corpus) -> Iterator[str]:
-    """Names of documents; where they have none, their numbers from 1."""
-    return iter(corpus.doc_ids) if corpus.doc_ids is not None else (str(m) for m in range(1, corpus.n_docs + 1))
+def _in_words(perplexity: float) -> str:
+    if perplexity == float("inf"):
+        return "infinite, as these compositions leave a word without probability; those of --method map leave none"
+    return f"{perplexity:,.1f}"

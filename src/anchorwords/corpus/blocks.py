@@ -43,7 +43,13 @@ class MatrixBlocks:
 
     def __init__(self, source: list[SparseLike] | tuple[SparseLike, ...] | Callable[[], Iterable[SparseLike]]) -> None:
         self._source = source
-        first = next(iter(self._blocks()), None)
+        blocks = self._blocks()
+        if isinstance(blocks, Iterator) and blocks is self._blocks():
+            raise InputError(
+                "a function given as data must return its blocks anew each time it is called, but returns the same "
+                "iterator, which can be read only once."
+            )
+        first = next(iter(blocks), None)
         if first is None or not hasattr(first, "shape") or len(first.shape) != 2:
             raise InputError("a source of blocks must give matrices of counts, documents x words, but gives none.")
         self.n_words = int(first.shape[1])

@@ -11,7 +11,7 @@ from .._typing import FloatArray
 from ..corpus.corpus import Corpus
 from ..exceptions import InputError
 from ..interpret._columns import frequencies
-from ..interpret.groups import document_compositions
+from ..interpret.compositions import document_compositions, method_for
 from ..interpret.words import words_of
 from ..model import as_topic_model
 
@@ -24,7 +24,7 @@ def pyldavis_data(
     X: Any,
     *,
     vocabulary: Sequence[str] | None = None,
-    method: str = "map",
+    method: str | None = None,
     n_jobs: int | None = None,
 ) -> dict[str, Any]:
     """Arguments of ``pyLDAvis.prepare``: ``pyLDAvis.prepare(**pyldavis_data(model, corpus))``.
@@ -36,8 +36,8 @@ def pyldavis_data(
         A Corpus is matched to the model by its words.
     vocabulary : sequence of str, optional
         Words of the columns; by default the model's own, else those of a Corpus, else their indices.
-    method : str
-        How compositions are inferred, as in ``transform``.
+    method : {"map", "prior-aware"}, optional
+        How compositions are inferred, as in ``transform``; by default as the estimator was told, "map" for a TopicModel.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
@@ -52,11 +52,11 @@ def pyldavis_data(
     -----
     pyLDAvis numbers topics from 1, most prevalent first, unless ``sort_topics=False`` is given with ``start_index=0``.
     """
-    record = as_topic_model(model)
+    record, chosen = as_topic_model(model), method_for(model, method)
     if record.vocabulary is None and vocabulary is not None:
         record = record.with_vocabulary(vocabulary)
     parts, lengths = [], []
-    for weights, tokens in document_compositions(record, X, method=method, n_jobs=n_jobs):
+    for weights, tokens in document_compositions(record, X, method=chosen, n_jobs=n_jobs):
         parts.append(weights[tokens > 0.0])
         lengths.append(tokens[tokens > 0.0])
     doc_lengths = np.concatenate(lengths)

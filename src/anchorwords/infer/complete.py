@@ -14,6 +14,7 @@ from ..exceptions import InputError
 from ..linalg.sparse import csr_parts
 from ..model import TopicModel
 from .compose import compositions
+from .penalised import known_words
 
 # Entries of B that are gathered at a time: 64 MB.
 _GATHERED = 1 << 23
@@ -47,7 +48,7 @@ def complete_documents(
     Tokens are taken in the order of the columns, so that the two halves of a document depend on nothing but the document.
     Words the model has never seen count on neither side, and documents with one known token or none are left out.
     """
-    known = np.asarray(model.B.any(axis=1))
+    known = known_words(model.B)
     waiting: deque[SparseLike] = deque()
 
     def seen_halves() -> Iterator[SparseLike]:

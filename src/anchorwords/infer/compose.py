@@ -88,7 +88,7 @@ def compositions(
             n_empty += int(empty.sum())
             unknown += float(counts.sum()) - float(part.n_known.sum())
             widest = max(widest, float(part.gap.max(initial=0.0)))
-            n_wide += int((part.gap > _WIDE_GAP).sum())
+            n_wide += int((~(part.gap <= _WIDE_GAP)).sum())
             yield part
     if n_wide:
         warnings.warn(

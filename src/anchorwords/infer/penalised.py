@@ -29,7 +29,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .._typing import FloatArray, SparseLike
+from .._typing import BoolArray, FloatArray, SparseLike
 from ..exceptions import InputError
 from ..linalg.compiled import CSR, INT, MATRIX, READ_SINGLE_MATRIX, READ_VECTOR, VECTOR, VOID, compiled, inner
 from ..linalg.parallel import for_each_block
@@ -42,7 +42,7 @@ GAP = 1e-6
 # And when it is solved in single precision, which gives g to some 1e-6.
 _ROUGH = 1e-5
 _EM_STEPS = 10
-_NEWTON_STEPS = 100
+_NEWTON_STEPS, _ROUGH_STEPS = 100, 30
 # The curvature is kept for the next step where no weight changes by more than this share of itself.
 _NEAR = 0.1
 # A word whose probabilities do not add up to more than this is unknown: their inverse would overflow.
@@ -73,10 +73,17 @@ class ScaledTopics:
         return words, *self._all
 
 
+def known_words(B: FloatArray) -> BoolArray:
+    """Which words the topics have any probability for, (N,)."""
+    return np.asarray(B.sum(axis=1, dtype=np.float64) > _NEVER)
+
+
 def _scaled(B: FloatArray) -> tuple[FloatArray, npt.NDArray[np.float32]]:
     """Sums of the rows of B, and the rows divided by them; zero where the word is unknown."""
-    chance = np.asarray(B.sum(axis=1))
-    known = chance > _NEVER
+    B = np.ascontiguousarray(
+        B, dtype=np.float64
+    )  # the order in memory is that of the sums: the same for all and for some
+    known, chance = known_words(B), B.sum(axis=1)
     chance[~known] = 0.0
     rows = np.empty(B.shape, np.float32)
     scale = np.divide(1.0, chance, out=np.zeros_like(chance), where=known)
@@ -188,20 +195,20 @@ def _slopes(rows, share, a, w, p, damping, r, root, h, slope, D):  # type: ignor
         D[k] = (max(1.0 - slope[k], prior) + damping) / w[k]
         slope[k] += prior - 1.0
         gap = max(gap, slope[k])
-    return gap
+    return gap if np.isfinite(slope.sum()) else np.inf
 
 
 @inner
-def _newton_steps(rows, share, a, w, p, root, U, H, L, order, size, near, every, tolerance):  # type: ignore[no-untyped-def]
+def _newton_steps(rows, share, a, w, p, root, U, H, L, order, size, near, every, tolerance, n_steps):  # type: ignore[no-untyped-def]
     """Maximise in place, p = rows' w with it, in the precision of p; returns the gap, and what the factor in L is of."""
     K, T = rows.shape
     slope, D, h, move = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
     v, r, q = np.empty(K, p.dtype), np.empty(T, p.dtype), np.empty(T, p.dtype)
     gap, damping = np.inf, 0.0
-    for step in range(_NEWTON_STEPS + 1):
+    for step in range(n_steps + 1):
         last = gap
         gap = _slopes(rows, share, a, w, p, damping, r, root, h, slope, D)
-        if gap <= tolerance or step == _NEWTON_STEPS:
+        if gap <= tolerance or gap == np.inf or step == n_steps:
             break
         near = near and gap < 0.5 * last
         if not near:
@@ -236,12 +243,17 @@ def _solve_document(rows, share, a, w, p, U, H, L):  # type: ignore[no-untyped-d
     for t in range(T):
         rough_share[t] = share[t]
     _em_steps(rows, rough_share, a, w, rough_p, every)
+    tolerance = max(_ROUGH, T * 2.0**-28)  # the rounding of long sums
     _, size, near = _newton_steps(
-        rows, rough_share, a, w, rough_p, root, U, H, L, order, 0, False, every, _ROUGH
+        rows, rough_share, a, w, rough_p, root, U, H, L, order, 0, False, every, tolerance, _ROUGH_STEPS
     )  # fmt: skip
+    if not (np.isfinite(w).all() and w.min() > 0.0):  # counts beyond single precision
+        near = False
+        for k in range(K):
+            w[k] = 0.5 * a[k] / a.sum() + 0.5 / K
     p[:] = 0.0
     add_topics(rows, every, w, p)
-    gap, _, _ = _newton_steps(rows, share, a, w, p, root, U, H, L, order, size, near, every, GAP)
+    gap, _, _ = _newton_steps(rows, share, a, w, p, root, U, H, L, order, size, near, every, GAP, _NEWTON_STEPS)
     return gap
 
 
@@ -297,6 +309,11 @@ def _compose_rows(  # type: ignore[no-untyped-def]
         for k in range(K):
             w[k] = 0.5 * w[k] + 0.5 / K
         gap[row] = _solve_document(rows, counts[:T] * scale, alpha * scale, w, p[:T], U, H, L)
+        if gap[row] == np.inf:  # no numbers to work with: the prior, and not solved
+            for k in range(K):
+                w[k] = alpha[k] / concentration
+            likelihood[row] = -np.inf
+            continue
         value = 0.0
         for t in range(n_types):
             value += counts[t] * np.log(p[t] * chance[words[t]])

@@ -20,6 +20,14 @@ def blocks_in_columns(model: TopicModel, X: Any) -> Iterator[SparseLike]:
     return (block() for block in in_columns(X, model.vocabulary, model.n_words).lazy_blocks())
 
 
+def number_of_documents(X: Any) -> int | None:
+    """How many there are; None where only reading them would tell."""
+    if isinstance(X, Corpus):
+        return X.n_docs
+    shape = getattr(X, "shape", None)
+    return int(shape[0]) if shape else None
+
+
 def frequencies(model: TopicModel, X: Any) -> tuple[npt.NDArray[np.int64], FloatArray]:
     """Documents and tokens in X of each word of the model."""
     if isinstance(X, Corpus):  # which knows them, also on disk

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from .._validation import check_n_jobs, check_positive_integer
+from .._validation import check_positive_integer
 from ..corpus.corpus import Corpus
 from ..exceptions import InputError
-from ..infer.compose import compositions
 from ..model import as_topic_model
-from ._columns import blocks_in_columns, number
+from ._columns import number, number_of_documents
+from .compositions import document_compositions
 
 # Shares that agree to so many digits are ties: compositions are not told apart any better.
 _DIGITS = 6
@@ -27,7 +27,7 @@ def top_documents(
     n: int = 10,
     *,
     min_tokens: int = 5,
-    method: str = "map",
+    method: str | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, float | None], None] | None = None,
 ) -> list[list[dict[str, Any]]]:
@@ -47,8 +47,8 @@ def top_documents(
         Leave out documents with fewer tokens of words the model knows. The likeliest composition of very few words is
         often a single topic, and says little: a document of one word is all of one topic. The default is that of
         :meth:`Corpus.prune`; a larger one lists longer documents.
-    method : {"map", "prior-aware"}
-        Of the compositions.
+    method : {"map", "prior-aware"}, optional
+        How compositions are inferred, as in ``transform``; by default as the estimator was told, "map" for a TopicModel.
     n_jobs : int or None
         Threads; the result does not depend on it.
     progress : callable, optional
@@ -65,10 +65,9 @@ def top_documents(
     check_positive_integer(n, "n")
     check_positive_integer(min_tokens, "min_tokens")
     best = [_Best(n) for _ in range(record.n_components)]
-    n_docs, n_known = _number_of_documents(X), 0.0
+    n_docs, n_known = number_of_documents(X), 0.0
     first = 0
-    for part in compositions(record, blocks_in_columns(record, X), method=method, n_jobs=check_n_jobs(n_jobs)):
-        weights, tokens = part.weights, part.n_known
+    for weights, tokens in document_compositions(model, X, method=method, n_jobs=n_jobs):
         n_known += float(tokens.sum())
         rows = np.flatnonzero(tokens >= min_tokens)
         for k, kept in enumerate(best):
@@ -111,10 +110,3 @@ class _Best:
         rows = np.concatenate([self.rows, rows[able]])
         order = np.lexsort((rows, -tokens, -np.round(shares, _DIGITS)))[: self._n]
         self.shares, self.tokens, self.rows = shares[order], tokens[order], rows[order]
-
-
-def _number_of_documents(X: Any) -> int | None:
-    if isinstance(X, Corpus):
-        return X.n_docs
-    shape = getattr(X, "shape", None)
-    return int(shape[0]) if shape else None

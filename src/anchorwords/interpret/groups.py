@@ -13,7 +13,7 @@ keeps sums, and sums of squares about their own mean, which add up without cance
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,12 +22,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from .._typing import FloatArray, IntArray
-from .._validation import check_n_jobs
-from ..corpus.corpus import Corpus
 from ..exceptions import InputError
-from ..infer.compose import compositions
-from ..model import TopicModel, as_topic_model
-from ._columns import blocks_in_columns, number
+from ..model import as_topic_model
+from ._columns import number, number_of_documents
+from .compositions import document_compositions
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +84,7 @@ def prevalence_by(
     *,
     level: float = 0.9,
     by_tokens: bool = False,
-    method: str = "map",
+    method: str | None = None,
     n_jobs: int | None = None,
 ) -> GroupPrevalence:
     """Mean composition of the documents of each group, with intervals.
@@ -102,8 +100,8 @@ def prevalence_by(
         Of the intervals: the share of samples of documents, as many as these, whose interval would hold the true mean.
     by_tokens : bool
         Weight documents by their tokens instead of alike.
-    method : str
-        How compositions are inferred, as in ``transform``.
+    method : {"map", "prior-aware"}, optional
+        How compositions are inferred, as in ``transform``; by default as the estimator was told, "map" for a TopicModel.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
@@ -126,7 +124,7 @@ def prevalence_by(
     _require_as_many(X, codes.size)
     sums = _Sums(len(labels), record.n_components)
     first = n_without_words = 0
-    for weights, tokens in document_compositions(record, X, method=method, n_jobs=n_jobs):
+    for weights, tokens in document_compositions(model, X, method=method, n_jobs=n_jobs):
         own = codes[first : first + tokens.size]
         if own.size < tokens.size:
             raise InputError(f"groups must name a group for each document, but X has more than its {codes.size}.")
@@ -151,15 +149,6 @@ def prevalence_by(
         n_without_group=int(np.count_nonzero(codes < 0)),
         n_without_words=n_without_words,
     )
-
-
-def document_compositions(
-    model: TopicModel, X: Any, *, method: str = "map", n_jobs: int | None = None
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Compositions and known tokens of consecutive documents."""
-    blocks = blocks_in_columns(model, X)
-    for part in compositions(model, blocks, method=method, n_jobs=check_n_jobs(n_jobs)):
-        yield part.weights, part.n_known
 
 
 class _Sums:
@@ -246,7 +235,6 @@ def _is_missing(label: Any) -> bool:
 
 def _require_as_many(X: Any, n_groups: int) -> None:
     """Raise before the first document is read, where their number is known."""
-    shape = getattr(X, "shape", None)
-    n_docs = X.n_docs if isinstance(X, Corpus) else (shape[0] if shape else None)
+    n_docs = number_of_documents(X)
     if n_docs is not None and n_docs != n_groups:
         raise InputError(f"groups must name a group for each of the {n_docs} documents, but has {n_groups}.")

@@ -14,6 +14,7 @@ from .._validation import check_positive_integer
 from ..corpus.corpus import Corpus
 from ..exceptions import InputError
 from ..model import as_topic_model
+from .compositions import method_for
 from .documents import top_documents
 from .words import top_words
 
@@ -29,6 +30,7 @@ def label_topics(
     n_documents: int = 3,
     ranking: str = "probability",
     weight: float | None = None,
+    method: str | None = None,
     cache: str | os.PathLike[str] | None = None,
     name: str = "",
     n_jobs: int | None = None,
@@ -47,6 +49,8 @@ def label_topics(
         How many the labeller gets.
     ranking, weight : optional
         Which words, as in :func:`top_words`.
+    method : optional
+        By which compositions documents are chosen, as in :func:`top_documents`.
     cache : path, optional
         JSON file of labels given before; written whole after each new label, so that an error or an interruption loses
         none. A topic is looked up by the words and documents that the labeller would get, and its ``name``.
@@ -69,7 +73,7 @@ def label_topics(
     words = top_words(record, n_words, ranking=ranking, weight=weight)
     documents: list[list[Any]] = [[] for _ in words]
     if corpus is not None:
-        found = top_documents(record, corpus, n_documents, n_jobs=n_jobs)
+        found = top_documents(record, corpus, n_documents, method=method_for(model, method), n_jobs=n_jobs)
         documents = [[entry["document"] for entry in topic] for topic in found]
     labels = []
     for k, given in enumerate(zip(words, documents, strict=True)):

@@ -171,7 +171,7 @@ def topic_table(
         characteristic: list[list[str]] = [[] for _ in range(record.n_components)]
     else:
         characteristic = characteristic_words(record, n, vocabulary=vocabulary)
-    prevalence = record.prevalence
+    prevalence, sure = record.prevalence, stability_by_topic(record)
     rows = []
     for k in by_prevalence(record):
         row = {"topic": int(k), "prevalence": float(prevalence[k]), **anchors_of(record, k, words)}
@@ -180,7 +180,7 @@ def topic_table(
         row["prominent"] = prominent[k]
         row["characteristic"] = characteristic[k]
         row["specific"] = [word for word in characteristic[k] if word not in prominent[k]]
-        rows.append(row | _stability_of(record, k))
+        rows.append(row | {name: float(values[k]) for name, values in sure.items()})
     return rows
 
 
@@ -192,16 +192,17 @@ def anchors_of(model: TopicModel, k: int, words: Sequence[str]) -> dict[str, Any
     return {"anchor": " + ".join(anchors), "anchors": anchors}
 
 
-def _stability_of(model: TopicModel, k: int) -> dict[str, float]:
+def stability_by_topic(model: TopicModel) -> dict[str, FloatArray]:
+    """How sure each topic is, by name, in the order of topic ids; nothing where it was not measured."""
     found = model.stability
     if found is None:
         return {}
     return {
-        "stability": float(found.similarity[k]),
-        "stable_words": float(found.words[k]),
-        "anchor_stability": float(found.anchor[k]),
-        "prevalence_low": float(found.prevalence_low[k]),
-        "prevalence_high": float(found.prevalence_high[k]),
+        "stability": found.similarity,
+        "stable_words": found.words,
+        "anchor_stability": found.anchor,
+        "prevalence_low": found.prevalence_low,
+        "prevalence_high": found.prevalence_high,
     }
 
 

@@ -26,12 +26,12 @@ _COLUMNS = 32
 
 
 def csr_parts(matrix: SparseLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], FloatArray]:
-    """Return indptr (int64), indices (int32) and data (float64) of a CSR matrix, copied only where the type differs."""
-    csr = sp.csr_array(matrix)
+    """Return indptr (int64), indices (int32) and data (float64) of a CSR matrix, copied only where kernels need it."""
+    csr = matrix if sp.issparse(matrix) and matrix.format == "csr" else sp.csr_array(matrix)
     return (
-        csr.indptr.astype(np.int64, copy=False),
-        csr.indices.astype(np.int32, copy=False),
-        csr.data.astype(np.float64, copy=False),
+        np.ascontiguousarray(csr.indptr, dtype=np.int64),
+        np.ascontiguousarray(csr.indices, dtype=np.int32),
+        np.ascontiguousarray(csr.data, dtype=np.float64),
     )
 
 

@@ -12,8 +12,9 @@ import numpy as np
 from .._typing import FloatArray
 from .._validation import check_n_jobs, check_positive_integer, check_seed
 from ..exceptions import InputError, UndefinedMetricError
+from ..interpret.words import stability_by_topic
 from ..linalg.parallel import limited_threads, one_library_thread
-from ..model import TopicModel, as_topic_model
+from ..model import Stability, TopicModel, as_topic_model
 from ..rectify.result import Rectified
 from .accuracy import measure_approximation, measure_recovery, rows_and_product
 from .catalogue import BY_NAME, METRICS
@@ -69,6 +70,12 @@ def evaluate(
         those that are estimates; ``undefined``: by name, why a metric that is nan has no value; ``reference``: documents,
         words that occur, and topics.
 
+        Of a model whose stability was measured (:meth:`AnchorTopicModel.measure_stability`) also what is known of it,
+        whatever ``metrics`` names: ``stability``, the mean over topics; ``correlation_low`` and ``correlation_high``, (K, K)
+        arrays, the intervals of the entries of A; ``replicates``: their ``number``, the ``shards`` they were drawn from and
+        the ``level`` of the intervals. ``per_topic`` then holds ``stability`` (of the whole topic), ``stable_words``,
+        ``anchor_stability``, ``prevalence_low`` and ``prevalence_high``, as :func:`topic_table` does. X has no part in it.
+
     Notes
     -----
     Nothing is words x words. Exact, in time linear in the documents' pairs of words, where these are at most ten
@@ -104,8 +111,7 @@ def evaluate(
                 if result.standard_error:
                     errors[name] = result.standard_error
         n_occur = int(np.count_nonzero(reference.unigram > 0.0))
-    if record.stability is not None:
-        per_topic["stability"] = np.asarray(record.stability.similarity)
+    per_topic |= {name: np.array(values) for name, values in stability_by_topic(record).items()}
     scalars = {metric.name: values.get(metric.name, float("nan")) for metric in METRICS if metric.name in wanted}
     return {
         **scalars,
@@ -118,6 +124,19 @@ def evaluate(
             "words": n_occur,
             "topics": record.n_components,
         },
+        **_sureness(record.stability),
+    }
+
+
+def _sureness(found: Stability | None) -> dict[str, Any]:
+    """What is known of the topics together, where stability was measured."""
+    if found is None:
+        return {}
+    return {
+        "stability": float(found.similarity.mean()),
+        "correlation_low": np.array(found.correlation_low),
+        "correlation_high": np.array(found.correlation_high),
+        "replicates": {"number": found.n_replicates, "shards": found.n_shards, "level": found.level},
     }
 
 

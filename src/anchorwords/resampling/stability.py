@@ -2,8 +2,9 @@
 
 Notation
 --------
-B, A : (N, K), (K, K)    topics and correlations read off the model's Y by LAW, words that occur only
-B_r, A_r                 those of replicate r, topics in the order of their matches
+B, A : (N, K), (K, K)    topics and correlations: the model's own where it was refined by likelihood, else those that LAW
+                         reads off its Y, of the words that occur
+B_r, A_r                 those of replicate r, refined with its weights where the model was; in the order of their matches
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_n_jobs, check_positive_integer, check_seed
 from ..anchors.given import Choice, guided_choice
 from ..anchors.lowrank import low_rank_anchor_words
+from ..anchors.tandem import Groups
 from ..exceptions import DegenerateWarning, InputError
 from ..infer.refine import Refinement, refine_topics
 from ..interpret.ranking import columns_of, largest
@@ -59,13 +61,14 @@ def stability(
 
     Documents are dealt to shards, shards are given random weights, and for each draw of weights topics are learned again:
     leading eigenpairs from a basis that all replicates share, then ENN and LAW as in a fit. Topics of replicates are matched
-    to those read off the model's Y. Where the model was refined, replicates are refined too, each on its own weights,
-    and matched to the refined topics: that costs a refit each.
+    to those read off the model's Y. Where the model was refined, each replicate is refined too, in the same way and with its
+    own weights of the documents, and matched to the refined topics: it then costs somewhat more than a fit.
 
     Parameters
     ----------
     model : TopicModel or fitted AnchorTopicModel
-        With ``Y``: fitted with ``rectifier="enn"``.
+        With ``Y``: fitted with ``rectifier="enn"``. Where topics were refined give the estimator, which knows how: a
+        TopicModel does not, so that its replicates get ``Refinement()``, with a warning.
     X : (M, N) sparse or array-like of counts, blocks of counts, or Corpus
         The documents of the fit, in memory or on disk. A Corpus is matched to the model by its words.
     n_replicates : int
@@ -110,13 +113,13 @@ def stability(
     _check_numbers(n_replicates, n_shards, level, n_steps)
     seed, n_jobs = check_seed(random_state), check_n_jobs(n_jobs)
     record, options = as_topic_model(model), _enn_options(model)
-    Y = _compression(record)
+    Y, refinement = _compression(record), _refinement(model, record)
     report = progress or _silent
     with limited_threads(n_jobs), one_library_thread():
         report("statistics", 0.0)
         statistics = ReplicateStatistics(documents_of(record, X), n_replicates, n_shards, seed, n_jobs)
         choice = _choice(model, record, statistics, anchors, forbidden, min_anchor_docs)
-        refinement = _refinement(model, record)
+        _require_anchors(record, statistics.used)
         fitted = record if refinement else _fitted_topics(record, Y, statistics.used, choice, n_jobs)
         report("basis", 0.0)
         Q = common_basis(statistics, Y, seed)
@@ -191,10 +194,18 @@ def _choice(
 
 
 def _refinement(model: Any, record: TopicModel) -> Refinement | None:
-    """How replicates are refined: as the estimator was told, the defaults for a record, None for spectral topics."""
+    """How replicates are refined: as the estimator was told, the defaults where nobody knows, None for spectral topics."""
     if record.log_likelihood is None:
         return None
-    return getattr(model, "refinement", None) or Refinement()
+    told: Refinement | None = getattr(model, "refinement", None)
+    if told is None:
+        warnings.warn(
+            "the model does not say how its topics were refined, so that replicates are refined by Refinement(), which may "
+            "be another way: give the fitted estimator, or the one that load_model returns.",
+            DegenerateWarning,
+            stacklevel=3,
+        )
+    return told or Refinement()
 
 
 def _refined(
@@ -205,6 +216,7 @@ def _refined(
     choice: Choice,
     n_jobs: int | None,
 ) -> TopicModel:
+    """The replicate's topics after the sweeps of a fit, each document counting as often as the replicate says."""
     used = statistics.used
     candidates = used.copy()
     if choice.candidates is not None:
@@ -215,17 +227,24 @@ def _refined(
     )  # fmt: skip
 
 
+def _groups(record: TopicModel) -> Groups:
+    """Words of each topic's anchor."""
+    return record.anchor_groups or tuple((int(anchor),) for anchor in record.anchors)
+
+
+def _require_anchors(record: TopicModel, used: BoolArray) -> None:
+    lost = [i for group in _groups(record) for i in group if not used[i]]
+    if lost:
+        name = f"in column {lost[0]}" if record.vocabulary is None else repr(record.vocabulary[lost[0]])
+        raise InputError(f"the anchor {name} never occurs in these documents: give the documents of the fit.")
+
+
 def _fitted_topics(
     record: TopicModel, Y: FloatArray, used: BoolArray, choice: Choice, n_jobs: int | None
 ) -> TopicModel:
     """The model's topics read off Y, with its own anchors and in its order, of the words that occur."""
-    groups = record.anchor_groups or tuple((int(anchor),) for anchor in record.anchors)
-    lost = [i for group in groups for i in group if not used[i]]
-    if lost:
-        name = f"in column {lost[0]}" if record.vocabulary is None else repr(record.vocabulary[lost[0]])
-        raise InputError(f"the anchor {name} never occurs in these documents: give the documents of the fit.")
     place = np.cumsum(used) - 1
-    own = [[int(place[i]) for i in group] for group in groups]
+    own = [[int(place[i]) for i in group] for group in _groups(record)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateWarning)  # the fit has said it
         try:

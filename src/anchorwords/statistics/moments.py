@@ -93,6 +93,12 @@ def carries_a_pair(counts: SparseLike) -> BoolArray:
     return kept
 
 
+def with_pairs(counts: SparseLike) -> SparseLike:
+    """The documents with two tokens or more, none where no document has."""
+    kept = _lengths(counts) >= 2.0
+    return counts if kept.all() else counts[kept]
+
+
 def require_exact(largest: float) -> None:
     """Raise InputError for a count that is too large to be exact."""
     if largest > 2.0**53:

@@ -1,4 +1,4 @@
-"""Topics of documents as files, written block by block so that memory does not depend on their number."""
+"""Documents x topics in every format that holds them, written block by block."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
-from .output import separated, write_lines
+import numpy as np
+
+from ..exceptions import InputError
+from .lines import separated, write_lines
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".npy", ".npz", ".parquet")
 _DIGITS = 6
@@ -20,8 +24,6 @@ def require_writer(suffix: str) -> None:
     """Raise unless what writes such files is there."""
     if suffix != ".parquet":
         return
-    from ..exceptions import InputError
-
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
@@ -75,8 +77,6 @@ def _columns(n_topics: int) -> list[str]:
 
 
 def _write_array(path: Path, weights: Iterator[Any], shape: tuple[int, int]) -> None:
-    import numpy as np
-
     array = np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=shape)
     done = 0
     for block in weights:
@@ -89,9 +89,6 @@ def _write_archive(
     path: Path, weights: Iterator[Any], names: Callable[[], Iterator[str]], shape: tuple[int, int]
 ) -> None:
     """As numpy.savez_compressed, but without ever holding an array whole."""
-    from zipfile import ZIP_DEFLATED, ZipFile
-
-    import numpy as np
 
     def batches() -> Iterator[Any]:
         rest = names()
@@ -110,7 +107,6 @@ def _write_archive(
 
 
 def _write_parquet(path: Path, weights: Iterator[Any], names: Iterator[str], n_topics: int) -> None:
-    import numpy as np
     import pyarrow as pa
     import pyarrow.parquet as pq
 
