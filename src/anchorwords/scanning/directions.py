@@ -28,7 +28,7 @@ from .halves import Half
 
 # Draws of signs: so many in few dimensions, and in more of them.
 _DRAWS = 48
-_FEWER_DRAWS, _MANY = 16, 160
+_FEWER_DRAWS, _MANY = 16, 120
 # Standard deviations by which a direction must exceed the mean of what noise gives.
 _SIGMAS = 2.25
 # Noise now and then does, too. The last few directions, where they exceed it by no more than this, and come after one that
@@ -121,19 +121,23 @@ class _Crossed:
         energies, V = np.linalg.eigh((M + M.T) / 2.0)
         self.energies: FloatArray = energies[::-1].copy()
         V = V[:, ::-1]
-        self._frames = [np.ascontiguousarray(V.T @ frame) for frame in frames]
+        turned = [np.ascontiguousarray(V.T @ frame) for frame in frames]
         rng = np.random.default_rng([seed, 2])
         n_draws = _DRAWS if energies.size <= _MANY else _FEWER_DRAWS
         signs = [rng.choice([-1.0, 1.0], size=(n_draws, part.shape[0])) for part in shards]
-        self._flipped = [np.tensordot(sign, part, axes=(1, 0)) for sign, part in zip(signs, shards, strict=True)]
+        flipped = [np.tensordot(sign, part, axes=(1, 0)) for sign, part in zip(signs, shards, strict=True)]
+        self._noise = [
+            sum(frame @ part @ frame.T for frame, part in zip(turned, parts, strict=True)) / 2.0
+            for parts in zip(*flipped, strict=True)
+        ]
 
     def noise(self, k: int) -> tuple[float, float]:
         """Mean and standard deviation, over draws of signs, of the largest eigenvalue after the first k dimensions."""
-        frames = [frame[k:] for frame in self._frames]
-        last = frames[0].shape[0] - 1
-        largest = []
-        for parts in zip(*self._flipped, strict=True):
-            noise = sum(frame @ part @ frame.T for frame, part in zip(frames, parts, strict=True)) / 2.0
-            noise = (noise + noise.T) / 2.0
-            largest.append(scipy.linalg.eigh(noise, eigvals_only=True, subset_by_index=(last, last))[0])
+        last = self._noise[0].shape[0] - k - 1
+        largest = [
+            scipy.linalg.eigh(
+                (noise[k:, k:] + noise[k:, k:].T) / 2.0, eigvals_only=True, subset_by_index=(last, last)
+            )[0]
+            for noise in self._noise
+        ]  # fmt: skip
         return max(float(np.mean(largest)), 0.0), float(np.std(largest, ddof=1))
