@@ -83,7 +83,8 @@ def _scaled(B: FloatArray) -> tuple[FloatArray, npt.NDArray[np.float32]]:
     B = np.ascontiguousarray(
         B, dtype=np.float64
     )  # the order in memory is that of the sums: the same for all and for some
-    known, chance = known_words(B), B.sum(axis=1)
+    chance = B.sum(axis=1)
+    known = chance > _NEVER
     chance[~known] = 0.0
     rows = np.empty(B.shape, np.float32)
     scale = np.divide(1.0, chance, out=np.zeros_like(chance), where=known)

@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from .._typing import FloatArray, SparseLike
 from ..linalg.compiled import CSR, INT, MATRIX, READ_MATRIX, READ_VECTOR, VECTOR, VOID, compiled, inner
 from ..linalg.parallel import for_each_block
-from ..linalg.sparse import csr_parts
+from ..linalg.sparse import csr_parts, rows_between
 
 # Weights of documents that are held beside their expected counts: 16 MB.
 _WEIGHTS = 1 << 21
@@ -110,7 +110,7 @@ class Pieces:
         for block in blocks:
             rows = sp.csr_array(block)
             for start in range(0, rows.shape[0], self._step):
-                part = rows[start : start + self._step] if rows.shape[0] > self._step else rows
+                part = rows_between(rows, start, start + self._step)
                 own = None if self._weights is None else self._weights[first : first + part.shape[0]]
                 yield as_documents(part, own)
                 first += part.shape[0]

@@ -87,7 +87,7 @@ def warn_of_fractions(stacklevel: int) -> None:
 
 def carries_a_pair(counts: SparseLike) -> BoolArray:
     """Which documents have the two tokens that a pair of words needs; InputError where none has."""
-    kept = _lengths(counts) >= 2.0
+    kept = _has_pair(counts)
     if not kept.any():
         raise no_pair(*counts.shape)
     return kept
@@ -95,8 +95,12 @@ def carries_a_pair(counts: SparseLike) -> BoolArray:
 
 def with_pairs(counts: SparseLike) -> SparseLike:
     """The documents with two tokens or more, none where no document has."""
-    kept = _lengths(counts) >= 2.0
+    kept = _has_pair(counts)
     return counts if kept.all() else counts[kept]
+
+
+def _has_pair(counts: SparseLike) -> BoolArray:
+    return _lengths(counts) >= 2.0
 
 
 def require_exact(largest: float) -> None:
