@@ -160,7 +160,7 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         **parameters
             Of the estimator; these win.
         """
-        return cls(n_components, **(preset(name) | parameters))
+        return cls(n_components, **preset(name, **parameters))
 
     def fit(
         self,

@@ -63,7 +63,8 @@ def test_topics_are_those_of_the_preset_for_readers(folder, corpus, tmp_path):
     model, summary = fitted(folder / "corpus", tmp_path)
     expected = aw.AnchorTopicModel.from_preset("readers", 5, random_state=0).fit(corpus)
     np.testing.assert_array_equal(model.components_, expected.components_)
-    assert (model.min_anchor_docs, model.refinement) == (READERS["min_anchor_docs"], READERS["refinement"])
+    for name, value in READERS.items():
+        assert getattr(model, name) == value
     assert (summary["preset"], summary["ranking"], summary["refined"]) == ("readers", "relevance", True)
     assert summary["log_likelihood"] == expected.model_.log_likelihood[-1]
     assert (summary["composition"], summary["prior_mismatch"], summary["stability"]) == ("map", None, None)
@@ -79,6 +80,8 @@ def test_the_paper_is_a_preset_too(folder, corpus, tmp_path):
 def test_a_preset_may_be_overruled(folder, tmp_path):
     model, summary = fitted(folder / "corpus", tmp_path, "--no-refine")
     assert (model.refinement, model.min_anchor_docs, summary["refined"]) == (None, READERS["min_anchor_docs"], False)
+    assert model.rectifier == aw.AnchorTopicModel().rectifier
+    assert fitted(folder / "corpus", tmp_path, "--tol", "1e-8")[0].rectifier == aw.ENN(tol=1e-8)
     model, summary = fitted(folder / "corpus", tmp_path, "--preset", "paper", "--refine")
     assert (model.refinement, model.min_anchor_docs, summary["refined"]) == (READERS["refinement"], 1, True)
 

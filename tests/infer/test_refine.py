@@ -600,6 +600,14 @@ def test_own_words_are_the_most_probable_of_the_most_exclusive():
     assert own_words(B, even, np.array([], dtype=int), everything).tolist() == [2, 3, 4]
 
 
+@pytest.mark.parametrize("noise", [-1e-9, 0.0, 1e-9])
+def test_the_last_digits_do_not_choose_between_twins(noise):
+    """Two words that are always side by side: of these the first of the vocabulary, whatever the sums' last digits say."""
+    B = np.array([[0.1, 0.0], [0.45, 0.0], [0.45 * (1 + noise), 0.0], [0.0, 0.6], [0.0, 0.4]])
+    own = own_words(B, np.full(2, 0.5), np.array([], dtype=int), np.ones(5, dtype=bool))
+    assert own.tolist() == [1, 3]
+
+
 # ---- The estimator.
 
 

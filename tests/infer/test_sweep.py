@@ -241,7 +241,7 @@ def losses_in_words(X, B, gamma, background):
     for x, weights in zip(X, w, strict=True):
         p = B @ weights
         for k in range(B.shape[1]):
-            others = np.delete(B, k, axis=1) @ np.delete(weights, k) / (1.0 - weights[k] + 1e-9)
+            others = np.delete(B, k, axis=1) @ np.delete(weights, k) / (1.0 - weights[k] + 1e-6)
             for i in np.flatnonzero((x > 0) & (p > 0)):
                 own = weights[k] * B[i, k] / p[i]
                 if own > 1e-3:

@@ -53,7 +53,9 @@ def fit(
     rectifier: Annotated[RectifierName, typer.Option(help="enn is LR-JSMF; ap, palm, none as in the paper.")] = (
         RectifierName.enn
     ),
-    tol: Annotated[float | None, typer.Option(min=0.0, help="Tolerance of the rectification.")] = None,
+    tol: Annotated[
+        float | None, typer.Option(min=0.0, help="Tolerance of the rectification; the preset's by default.")
+    ] = None,
     max_iter: Annotated[int | None, typer.Option(min=1, help="Limit on its steps.")] = None,
     words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words shown a topic.")] = 8,
     seed: Seed = 0,
@@ -86,7 +88,9 @@ def fit(
     replacing = output is not None and (output / "model.json").exists()
     if guiding.replicates and rectifier is not RectifierName.enn:
         raise typer.BadParameter("--replicates are rectified by ENN: they belong to --rectifier enn")
-    own = {"rectifier": _rectifier(rectifier, tol, max_iter), "random_state": seed, "n_jobs": jobs}
+    own = {"random_state": seed, "n_jobs": jobs}
+    if rectifier is not RectifierName.enn or tol is not None or max_iter is not None:  # otherwise as the preset says
+        own["rectifier"] = _rectifier(rectifier, tol, max_iter)
     begin = perf_counter()
     if is_sketch_folder(Path(source)):
         guiding = guiding.without_documents()

@@ -57,7 +57,7 @@ class Guidance(NamedTuple):
         """Arguments of AnchorTopicModel; ``words`` are those of the documents."""
         from ..presets import preset
 
-        chosen = preset(self.preset)
+        chosen: dict[str, Any] = {}
         if self.anchors:
             chosen["anchors"] = [as_anchor(entry, words) for entry in self.anchors]
         if self.forbidden:
@@ -68,7 +68,7 @@ class Guidance(NamedTuple):
             chosen["refinement"] = preset(PresetName.readers)["refinement"] if self.refine else None
         if self.prior_aware:
             chosen["composition"] = "prior-aware"
-        return chosen
+        return preset(self.preset, **chosen)
 
     def without_documents(self) -> Guidance:
         """The same for a sketch, or BadParameter for what needs documents."""

@@ -11,6 +11,9 @@ from ..model import TopicModel
 
 # A word nearly all of which is its topic's can stand for it.
 _OWN = 0.9
+# Words this near each other in probability, as twins that are always side by side, are taken in the order of the vocabulary:
+# the last digits, which differ between seeds and orders of documents, are not to choose between them.
+_LEVEL = 1e-5
 
 
 def with_topics(
@@ -74,6 +77,7 @@ def own_words(B: FloatArray, prevalence: FloatArray, given: IntArray, allowed: B
     for k in sorted(range(given.size, B.shape[1]), key=lambda k: -own[:, k].max()):
         best = own[:, k].max()
         near = own[:, k] >= _OWN * best if best > 0.0 else free
-        anchors[k] = int(np.argmax(np.where(near, B[:, k], -1.0)))
+        likely = np.where(near, B[:, k], -1.0)
+        anchors[k] = int(np.argmax(likely >= (1.0 - _LEVEL) * likely.max()))
         own[anchors[k]], free[anchors[k]] = 0.0, False
     return anchors

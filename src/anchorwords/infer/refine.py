@@ -45,8 +45,8 @@ logger = logging.getLogger("anchorwords.fit")
 
 # Steps of gamma before topics move for the first time.
 _SETTLING = 6
-# Share of the topics that is left after each round of taking out, and sweeps after it.
-_KEPT, _SWEEPS_A_ROUND = 0.8, 2
+# Rounds of taking out, each of the same share of the topics, and sweeps after it.
+_ROUNDS, _SWEEPS_A_ROUND = 3, 2
 # Power steps towards the direction of a split.
 _POWER_STEPS = 8
 # Share of the word probabilities mixed into the spectral topics.
@@ -155,7 +155,9 @@ class _Work:
         self._model, self._pieces, self._folder, self._options = model, pieces, folder, options
         self._n_given, self._n_jobs, self._report = n_given, n_jobs, progress
         self._n_stores = self._n_done = 0
-        self._n_all = 2 * options.n_sweeps + options.split_sweeps + 8 if options.split_sweeps else options.n_sweeps
+        self._n_all = options.n_sweeps
+        if options.split_sweeps:
+            self._n_all += options.split_sweeps + _ROUNDS * _SWEEPS_A_ROUND + options.n_sweeps
         self._concentration = concentration(model.A)
         self._background = model.word_probs
         self.history: list[float] = []
@@ -201,8 +203,8 @@ class _Work:
             before, likelihood = (self.B, self.alpha), self.history[-1]
             self._split()
             self._sweep(options.split_sweeps)
-            while self.B.shape[1] > K:
-                self._take_out(max(K, int(_KEPT * self.B.shape[1])))
+            for n_left in np.geomspace(self.B.shape[1], K, _ROUNDS + 1)[1:]:
+                self._take_out(round(n_left))
                 self._sweep(_SWEEPS_A_ROUND)
             logger.info("refinement: split and taken out, %.2f s", perf_counter() - begin)
             self._sweep(options.n_sweeps)

@@ -36,6 +36,10 @@ _DOCS, _WORDS = 64, 256
 _LEAST = 1e-200
 # Products of probabilities below this, or of their ratios beyond its inverse, are turned into logarithms.
 _TINY = 1e-250
+# Share of a document that is left, at the least, without a topic: it is divided by.
+_REMAINDER = 1e-6
+# In products of ratios: factors from this to its inverse, of which four make at most 1e100, until they are beyond the other.
+_SMALL_FACTOR, _SMALL_PRODUCT = 1e-25, 1e-100
 
 
 class Documents(NamedTuple):
@@ -306,8 +310,7 @@ def _gather_words(indptr, rows, ratio, v, B, first, words):  # type: ignore[no-u
 @compiled(VOID, *CSR, READ_MATRIX, READ_MATRIX, READ_VECTOR, INT, VECTOR, reorder=True)
 def _lose_rows(indptr, indices, data, B, gamma, background, first, losses):  # type: ignore[no-untyped-def]
     K = B.shape[1]
-    w, part, at_first, large = np.empty(K), np.empty(K), np.empty(K), np.empty(K, np.int64)
-    product = np.empty(K)
+    w, part, lost, scale, product = np.empty(K), np.empty(K), np.empty(K), np.empty(K), np.empty(K)
     for row in range(gamma.shape[0]):
         begin, end = indptr[first + row], indptr[first + row + 1]
         if begin == end:
@@ -317,38 +320,40 @@ def _lose_rows(indptr, indices, data, B, gamma, background, first, losses):  # t
             total += gamma[row, k]
         for k in range(K):
             w[k] = gamma[row, k] / total
-            at_first[k] = 0.0
-            product[k] = 1.0
+            scale[k] = 0.95 / (1.0 - w[k] + _REMAINDER)
+            lost[k] = 0.0
+            product[k] = 1.0  # one logarithm for many words
         for q in range(begin, end):
-            word = indices[q]
+            word, count = indices[q], data[q]
             p = 0.0
             for k in range(K):
                 part[k] = w[k] * B[word, k]
                 p += part[k]
             if p <= 0.0:
                 continue
-            # The logarithm to first order for all; that itself instead where a topic has some of the word.
-            n += data[q]
-            r = data[q] / p
-            n_large = 0
+            n += count
+            inverse, others = 1.0 / p, 0.05 * background[word] / p
+            # The logarithm to first order; that itself, of the rest, where a topic has some of the word.
             for k in range(K):
-                at_first[k] += r * part[k]
-                large[n_large] = k
-                n_large += part[k] > 1e-3 * p
-            for i in range(n_large):
-                k = large[i]
-                own = part[k] / p
-                rest = 0.95 * max(1.0 - own, 0.0) / (1.0 - w[k] + 1e-9) + 0.05 * background[word] / p
-                losses[k] -= data[q] * (own - w[k])
-                power = _small_power(rest, data[q])
-                if not _TINY <= product[k] * power <= 1.0 / _TINY:
-                    losses[k] -= np.log(product[k])
+                own = part[k] * inverse
+                lost[k] += count * (w[k] if own > 1e-3 else own)
+            least, largest = 1.0, 1.0
+            if _SMALL_FACTOR < others < 1.0 / _SMALL_FACTOR and _small_power(2.0, count) > 0.0:
+                for _ in range(int(count)):
+                    for k in range(K):
+                        own = part[k] * inverse
+                        rest = abs(1.0 - own) * scale[k] + others
+                        product[k] *= rest if own > 1e-3 else 1.0
+                for k in range(K):
+                    least, largest = min(least, product[k]), max(largest, product[k])
+            else:
+                for k in range(K):
+                    own = part[k] * inverse
+                    if own > 1e-3:
+                        lost[k] -= count * np.log(abs(1.0 - own) * scale[k] + others)
+            if least < _SMALL_PRODUCT or largest > 1.0 / _SMALL_PRODUCT:
+                for k in range(K):
+                    lost[k] -= np.log(product[k])
                     product[k] = 1.0
-                if not _TINY <= power <= 1.0 / _TINY:
-                    losses[k] -= data[q] * np.log(rest)
-                else:
-                    product[k] *= power
         for k in range(K):
-            losses[k] += at_first[k] - n * w[k]
-            if product[k] != 1.0:
-                losses[k] -= np.log(product[k])
+            losses[k] += lost[k] - n * w[k] - np.log(product[k])
