@@ -26,6 +26,7 @@ from anchorwords.infer.refine import (
     check_refinement,
     decorrelated,
     halves_of_topics,
+    numbers_left,
     refine_topics,
 )
 from anchorwords.infer.sweep import as_documents, expect
@@ -513,6 +514,21 @@ def test_two_subjects_in_one_topic_come_apart(seed):
         split = match_topics(B, refined(start, X, Refinement(6, 4, decorrelation)).B).total_variation
         # 8,000 tokens of a topic over some 30 words: sqrt(30 / 8000) / 2 ~ 0.03.
         assert split.max() < 0.1
+
+
+@pytest.mark.parametrize("K", [1, 2, 3, 7, 10, 50, 64, 333])
+@pytest.mark.parametrize("n_given", [0, 1])
+def test_topics_are_taken_out_evenly(K, n_given):
+    """Down to K by the same share each time; of many topics, whole vectors of eight on the way."""
+    numbers = [2 * K - n_given, *numbers_left(2 * K - n_given, K)]
+    assert numbers[-1] == K
+    assert numbers == sorted(numbers, reverse=True)
+    even = np.linspace(np.log(numbers[0]), np.log(K), 4)
+    np.testing.assert_allclose(np.log(numbers), even, atol=(4 if K >= 50 else 0.5) / K)  # by rounding
+    if K >= 50:
+        assert all(number % 8 == 0 for number in numbers[1:-1])
+    nearly_all_given = [K + 1, *numbers_left(K + 1, K)]
+    assert nearly_all_given == sorted(nearly_all_given, reverse=True)
 
 
 def test_a_split_that_does_not_pay_is_taken_back():

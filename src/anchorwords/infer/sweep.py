@@ -23,7 +23,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from .._typing import FloatArray, SparseLike
-from ..linalg.compiled import CSR, INT, MATRIX, READ_MATRIX, READ_VECTOR, VECTOR, VOID, compiled, inner
+from ..linalg.compiled import CSR, INT, MATRIX, READ_INDICES, READ_MATRIX, READ_VECTOR, VECTOR, VOID, compiled, inner
 from ..linalg.parallel import for_each_block
 from ..linalg.sparse import csr_parts, rows_between
 
@@ -197,8 +197,7 @@ def expect(
         begins, rows, place = documents.by_word
         if documents.weights is not None:
             ratio *= np.repeat(documents.weights, np.diff(indptr))
-        in_order = ratio[place]
-        gather = partial(_gather_words, begins, rows, in_order, v, B)
+        gather = partial(_gather_words, begins, rows, place, ratio, v, B)
         for_each_block(lambda start, stop: gather(start, words[start:stop]), B.shape[0], _WORDS, n_jobs)
     return likelihood if documents.weights is None else likelihood * documents.weights
 
@@ -290,8 +289,8 @@ def _expect_rows(  # type: ignore[no-untyped-def]
                 gamma[row, k] = alpha[k] + v[row, k] * n[k]
 
 
-@compiled(VOID, *CSR, READ_MATRIX, READ_MATRIX, INT, MATRIX, reorder=True)
-def _gather_words(indptr, rows, ratio, v, B, first, words):  # type: ignore[no-untyped-def]
+@compiled(VOID, *CSR[:2], READ_INDICES, READ_VECTOR, READ_MATRIX, READ_MATRIX, INT, MATRIX, reorder=True)
+def _gather_words(indptr, rows, place, ratio, v, B, first, words):  # type: ignore[no-untyped-def]
     K = B.shape[1]
     total = np.empty(K)
     for word in range(words.shape[0]):
@@ -300,7 +299,7 @@ def _gather_words(indptr, rows, ratio, v, B, first, words):  # type: ignore[no-u
             continue
         total[:] = 0.0
         for q in range(begin, end):
-            r, row = ratio[q], rows[q]
+            r, row = ratio[place[q]], rows[q]
             for k in range(K):
                 total[k] += r * v[row, k]
         for k in range(K):
