@@ -150,7 +150,7 @@ def test_import_then_fit_then_transform(sources, tmp_path):
     shown = run("transform", tmp_path / "model", "-", "--json", "-q", input="A lion and a tiger hunt the zebra\n\n")
     records = [json.loads(line) for line in shown.stdout.splitlines()]
     assert [record["document"] for record in records] == ["1", "2"]
-    assert max(records[0]["topics"]) > 0.9
+    assert max(records[0]["topics"]) > 0.8  # four words of animals; the prior has a token too
     np.testing.assert_allclose(records[1]["topics"], model.topic_prevalence_, atol=1e-6)
     assert run("transform", tmp_path / "model", tmp_path / "corpus", "-o", tmp_path / "x.pdf").returncode == 2
     assert sorted(os.listdir(tmp_path)) == ["a.csv", "b.tsv", "c.npy", "corpus", "model"]

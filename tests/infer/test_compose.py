@@ -16,7 +16,7 @@ from anchorwords.infer.aware import aware_compositions, learn_dual
 from anchorwords.infer.compose import METHODS, check_method, compositions, joined
 from anchorwords.infer.fold_in import Compositions
 from anchorwords.infer.penalised import penalised_compositions
-from anchorwords.infer.prior import prior_weights
+from anchorwords.infer.prior import prior_of
 from anchorwords.linalg import parallel
 from tests.infer.test_refine import model_of
 
@@ -48,7 +48,7 @@ def weights_of(model, blocks, method, **others):
 
 def test_methods_are_the_ones_they_are_called(world):
     counts, model = world
-    by_map = penalised_compositions(counts, model.B, prior_weights(model.A))
+    by_map = penalised_compositions(counts, model.B, prior_of(model.A))
     empty = by_map.n_known == 0.0
     np.testing.assert_array_equal(weights_of(model, [counts], "map")[~empty], by_map.weights[~empty])
     by_dual = aware_compositions(counts, model, model.composition_dual)

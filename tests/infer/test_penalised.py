@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from anchorwords.exceptions import InputError
 from anchorwords.infer.fold_in import fold_in
 from anchorwords.infer.penalised import GAP, ScaledTopics, penalised_compositions
-from anchorwords.infer.prior import concentration, prior_weights
+from anchorwords.infer.prior import Prior, concentration, prior_from, prior_of
 
 # Probabilities are rounded to single precision, and so are their mixtures: g changes by a share of 2^-24 twice.
 ROUNDING = 2.0**-23
@@ -30,6 +30,29 @@ def by_em(x, B, alpha, steps=20_000):
         w = w * (B.T @ (x / (B @ w))) + alpha
         w /= w.sum()
     return w
+
+
+def first_estimate(x, B, alpha):
+    """Ten EM steps from an even start, after the first each with the same responsibilities twice."""
+    known = (x > 0) & B.any(axis=1)
+    x, B, a = x[known], B[known], alpha / (x[known].sum() + alpha.sum())
+    w = 0.5 * alpha / alpha.sum() + 0.5 / alpha.size
+    for step in range(10):
+        g = B.T @ (x / (B @ w)) / (x.sum() + alpha.sum())
+        w = w * g + a
+        if step > 0:
+            w = w * g + a
+        w /= w.sum()
+    return w
+
+
+def by_two_problems(x, B, prior):
+    """All of it in plain words: fees at the first estimate, the optimum of topics so much dearer, the mean."""
+    tokens = x @ B.any(axis=1) + prior.weights.sum()
+    d = 1.0 + prior.fees / (tokens * first_estimate(x, B, prior.weights))
+    u = by_em(x, B / d, prior.weights)
+    mean = prior.parameters + tokens * u - prior.weights
+    return mean / mean.sum()
 
 
 def objective(x, B, alpha, w):
@@ -63,6 +86,53 @@ def test_it_is_the_optimum(seed):
         np.testing.assert_allclose(w, expected, atol=1e-3)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_with_fees_it_is_the_mean_of_what_they_leave(seed):
+    rng = np.random.default_rng(seed)
+    K, N = int(rng.integers(1, 9)), 20
+    B = some_topics(rng, N, K)
+    X = rng.poisson(10 ** rng.uniform(-0.5, 1), size=(6, N)).astype(float)
+    prior = prior_from(10 ** rng.uniform(-1, 1) * rng.dirichlet(np.full(K, 2.0)) + 1e-2)
+    found = penalised_compositions(sp.csr_array(X), B, prior)
+    assert found.gap.max() <= GAP
+    for m, x in enumerate(X):
+        np.testing.assert_allclose(found.weights[m], by_two_problems(x, B, prior), atol=1e-3)  # as without fees
+        known = B.any(axis=1)
+        assert found.log_likelihood[m] == pytest.approx(x[known] @ np.log(B[known] @ found.weights[m]), rel=1e-6)
+
+
+def test_without_fees_it_is_the_mode():
+    rng = np.random.default_rng(6)
+    B = some_topics(rng, 40, 6)
+    X = sp.csr_array(rng.poisson(1.0, size=(20, 40)).astype(float))
+    alpha = rng.dirichlet(np.ones(6))
+    mode = penalised_compositions(X, B, alpha)
+    for one, other in zip(mode, penalised_compositions(X, B, Prior(alpha, np.zeros(6), alpha)), strict=True):
+        np.testing.assert_array_equal(one, other)
+    # A flat prior has next to no fees, and nearly all of its weight: 1e6 parameters lose a third of a token.
+    flat = penalised_compositions(X, B, prior_from(1e6 * alpha)).weights
+    np.testing.assert_allclose(flat, penalised_compositions(X, B, 1e6 * alpha).weights, atol=1e-5)
+
+
+def test_topics_that_are_not_there_keep_no_more_than_the_prior():
+    """Documents of one topic among ten with words in common: the mode spreads tokens over the others, fees do not."""
+    rng = np.random.default_rng(7)
+    K, n = 10, 200
+    B = np.ascontiguousarray(
+        0.5 * rng.dirichlet(np.full(300, 0.1), K).T + 0.5 * rng.dirichlet(np.full(300, 0.1))[:, None]
+    )
+    own = np.arange(100) % K
+    X = sp.csr_array(np.array([rng.multinomial(n, B[:, k]) for k in own]).astype(float))
+    prior = prior_from(np.full(K, 0.02))
+    mode = 1.0 - penalised_compositions(X, B, prior.weights).weights[np.arange(100), own]
+    left = 1.0 - penalised_compositions(X, B, prior).weights[np.arange(100), own]
+    # Nine topics of the prior's 0.02 tokens; half of the documents have nothing more.
+    at_least = 9 * 0.02 / (n + 0.2)
+    assert (left >= at_least * (1 - 1e-6)).all()
+    assert np.median(left) < 2 * at_least
+    assert left.mean() < 0.6 * mode.mean()
+
+
 @pytest.mark.parametrize("size", [1e-9, 1e-6, 1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("seed", range(6))
 def test_every_prior_is_solved(seed, size):
@@ -86,6 +156,12 @@ def require_solved(X, B, alpha):
             # Where counts differ by many orders of magnitude, double precision moves g by more than an epsilon too.
             expected = max(slack(x, B, alpha, found.weights[m]), 0.0)
             assert found.gap[m] == pytest.approx(expected, abs=1e-8 + 1.01 * ROUNDING)
+    for parameters in (alpha, alpha + 0.1):
+        charged = penalised_compositions(sp.csr_array(X), B, prior_from(parameters))
+        assert np.isfinite(charged.log_likelihood).all()
+        np.testing.assert_allclose(charged.weights.sum(axis=1), 1.0, atol=1e-12)
+        assert (charged.weights > 0).all()
+        assert charged.gap.max() <= GAP
     return found
 
 
@@ -123,12 +199,13 @@ def test_a_document_is_the_same_alone_and_in_any_batch_and_with_any_threads():
     B = some_topics(rng, 80, 12)
     X = sp.csr_array(rng.poisson(10.0 ** rng.uniform(-2, 0.5, (150, 1)), size=(150, 80)).astype(float))
     alpha = rng.dirichlet(np.ones(12))
-    whole = penalised_compositions(X, B, alpha, n_jobs=1).weights
-    np.testing.assert_array_equal(whole, penalised_compositions(X, B, alpha, n_jobs=3).weights)
-    order = rng.permutation(150)
-    np.testing.assert_array_equal(whole[order], penalised_compositions(X[order], B, alpha).weights)
-    for m in (0, 7, 149):
-        np.testing.assert_array_equal(whole[[m]], penalised_compositions(X[[m]], B, alpha).weights)
+    for prior in (alpha, prior_from(alpha)):
+        whole = penalised_compositions(X, B, prior, n_jobs=1).weights
+        np.testing.assert_array_equal(whole, penalised_compositions(X, B, prior, n_jobs=3).weights)
+        order = rng.permutation(150)
+        np.testing.assert_array_equal(whole[order], penalised_compositions(X[order], B, prior).weights)
+        for m in (0, 7, 149):
+            np.testing.assert_array_equal(whole[[m]], penalised_compositions(X[[m]], B, prior).weights)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -171,6 +248,9 @@ def test_counts_beyond_single_precision_are_solved(count):
     alpha = np.array([0.1, 0.1])
     found = penalised_compositions(sp.csr_array([[count, 1.0]]), np.eye(2), alpha)
     assert found.gap[0] <= GAP
+    charged = penalised_compositions(sp.csr_array([[count, 1.0]]), np.eye(2), prior_from(alpha))
+    assert charged.gap[0] <= GAP
+    np.testing.assert_allclose(charged.weights[0, 0], 1.0, rtol=1.1 * GAP)
     np.testing.assert_allclose(found.weights[0, 0], 1.0, rtol=1.1 * GAP)  # as x_1 / (n w_1) - 1 is at most the gap
 
 
@@ -179,6 +259,9 @@ def test_what_cannot_be_solved_is_the_prior_and_says_so():
     found = penalised_compositions(sp.csr_array([[1.7e308, 1.7e308]]), np.eye(2), alpha)  # their sum is no number
     np.testing.assert_allclose(found.weights, [[0.75, 0.25]])
     assert found.gap[0] == np.inf
+    charged = penalised_compositions(sp.csr_array([[1.7e308, 1.7e308]]), np.eye(2), prior_from(alpha))
+    np.testing.assert_allclose(charged.weights, [[0.75, 0.25]])
+    assert charged.gap[0] == np.inf
 
 
 def test_long_documents_are_solved():
@@ -197,6 +280,8 @@ def test_without_a_known_word_it_is_the_prior():
     alpha = np.array([0.3, 0.1])
     found = penalised_compositions(sp.csr_array([[0.0, 0, 0], [0, 0, 5.0]]), B, alpha)
     np.testing.assert_allclose(found.weights, [[0.75, 0.25]] * 2)
+    charged = penalised_compositions(sp.csr_array([[0.0, 0, 0], [0, 0, 5.0]]), B, prior_from(alpha))
+    np.testing.assert_allclose(charged.weights, [[0.75, 0.25]] * 2)
     np.testing.assert_array_equal(found.n_known, [0, 0])
     np.testing.assert_array_equal(found.gap, [0, 0])
     assert penalised_compositions(sp.csr_array((0, 3)), B, alpha).weights.shape == (0, 2)
@@ -323,31 +408,36 @@ def second_moment(alpha):
 def test_the_concentration_of_a_dirichlet_is_found(alpha):
     alpha = np.array(alpha)
     assert concentration(second_moment(alpha)) == pytest.approx(alpha.sum())
-    weights = prior_weights(second_moment(alpha))
-    # Each parameter is shrunk, the smaller the more, and none by more than the constant.
+    weights, fees, parameters = prior_of(second_moment(alpha))
+    np.testing.assert_allclose(parameters, alpha)
+    # Each weight is a shrunk parameter, the smaller the more, and none by more than the constant; fees are what is left out.
     assert ((weights > 0) & (weights < alpha) & (weights > alpha - 0.3)).all()
+    np.testing.assert_allclose(weights / parameters + fees, 1.0)
     by_size = np.argsort(alpha)
     assert (np.diff((weights / alpha)[by_size]) >= -1e-12).all()
 
 
 def test_correlations_that_say_nothing_give_a_finite_prior():
     for A in (np.eye(3) / 3, np.full((3, 3), 1 / 9), np.diag([0.5, 0.5, 0.0]), np.ones((1, 1))):
-        weights = prior_weights(A)
-        assert np.isfinite(weights).all()
-        assert (weights > 0).all()
+        prior = prior_of(A)
+        assert np.isfinite(prior).all()
+        assert (prior.weights > 0).all()
+        assert ((prior.fees >= 0) & (prior.fees <= 1)).all()
 
 
-# The benchmark composition_error in small. Priors as sparse as a topic or two a document are not among these: there
-# no penalty that keeps the problem concave comes near the true prior.
+# The benchmark composition_error in small.
 @pytest.mark.parametrize("length", [20, 100, 1000])
-@pytest.mark.parametrize("prior", ["even", "skewed", "dense"])
+@pytest.mark.parametrize("prior", ["even", "skewed", "dense", "sparse", "sparsest"])
 def test_map_beats_a_wrong_prior_and_is_level_with_the_true_one(prior, length):
     # scikit-learn's transform, given the true topics: variational, with its default prior 1/K and with the true one.
     from sklearn.decomposition import LatentDirichletAllocation
 
     rng = np.random.default_rng(length)
     K, N, M = 10, 500, 300
-    alpha = {"even": np.full(K, 0.5), "skewed": 3.0 / np.arange(1, K + 1), "dense": np.ones(K)}[prior]
+    alpha = {
+        "even": np.full(K, 0.5), "skewed": 3.0 / np.arange(1, K + 1), "dense": np.ones(K),
+        "sparse": np.full(K, 0.05), "sparsest": np.full(K, 0.02),
+    }[prior]  # fmt: skip
     B = rng.dirichlet(np.full(N, 0.05), K).T
     W = rng.dirichlet(alpha, M)
     X = sp.csr_matrix(np.array([rng.multinomial(length, B @ w) for w in W]), dtype=float)
@@ -360,6 +450,6 @@ def test_map_beats_a_wrong_prior_and_is_level_with_the_true_one(prior, length):
         model.exp_dirichlet_component_ = np.maximum(B.T, 1e-12)
         return error(model.transform(X))
 
-    ours = error(penalised_compositions(X, B, prior_weights(second_moment(alpha))).weights)
+    ours = error(penalised_compositions(X, B, prior_of(second_moment(alpha))).weights)
     assert ours < variational(None)
     assert ours < 1.05 * variational(min(alpha.mean(), 1.0))

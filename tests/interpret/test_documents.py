@@ -62,7 +62,8 @@ def test_ties_go_to_the_longer_document_then_to_the_earlier(two_topics):
     # Nine tokens of a word the model has never seen do not make a document longer.
     assert rows(found) == [[2, 5, 0, 3, 4], [1, 4]]
     assert [entry["tokens"] for entry in found[0]] == [10, 10, 5, 5, 6]
-    assert found[0][0]["share"] == pytest.approx(1.0, abs=1e-4)  # but for a trace of the prior
+    # Ten tokens beside the prior's, of which there are 0.01 where every document of the fit has one topic.
+    assert found[0][0]["share"] == pytest.approx(10.005 / 10.01, abs=1e-6)
     assert found[0][-1]["share"] == pytest.approx(0.5)
     assert rows(top_documents(two_topics, counts, 2)) == [[2, 5], [1, 4]]
 

@@ -149,8 +149,9 @@ def test_small_groups_and_documents_left_out(model, sampled):
 def test_documents_that_are_all_alike_leave_no_doubt():
     model = record_of(np.eye(2))
     found = prevalence_by(model, [[1, 3]] * 1000, [0] * 1000)
-    # Squares about the mean: no cancellation, however many documents. Fold-in stops at 1e-9 of the likelihood.
-    np.testing.assert_allclose(found.prevalence, [[0.25, 0.75]], atol=1e-4)
+    # Four tokens beside the prior's 0.01, half of these for each topic.
+    np.testing.assert_allclose(found.prevalence, [[1.005 / 4.01, 3.005 / 4.01]], atol=1e-6)
+    # Squares about the mean: no cancellation, however many documents.
     assert (found.high - found.low).max() < 1e-12
 
 

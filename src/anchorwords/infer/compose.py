@@ -17,7 +17,7 @@ from ..model import TopicModel
 from .aware import aware_compositions
 from .fold_in import Compositions
 from .penalised import ScaledTopics, penalised_compositions
-from .prior import prior_weights
+from .prior import prior_of
 
 logger = logging.getLogger("anchorwords.transform")
 
@@ -70,7 +70,7 @@ def compositions(
         were not solved to optimality in a warning.
     """
     check_method(method, model)
-    alpha, topics = prior_weights(model.A), ScaledTopics(model.B)
+    prior, topics = prior_of(model.A), ScaledTopics(model.B)
     unknown = widest = 0.0
     n_wide = n_empty = 0
     for block in blocks:
@@ -79,7 +79,7 @@ def compositions(
             counts = rows_between(block, start, start + step)
             with limited_threads(n_jobs):  # not across a yield: what the caller does meanwhile is not ours
                 if method == "map":
-                    part = penalised_compositions(counts, topics, alpha, n_jobs=n_jobs)
+                    part = penalised_compositions(counts, topics, prior, n_jobs=n_jobs)
                 else:
                     assert model.composition_dual is not None
                     part = aware_compositions(counts, model, model.composition_dual, n_jobs=n_jobs)
