@@ -5,10 +5,10 @@
 
 Documents are drawn from known topics and known compositions. The error is the total variation between the inferred
 composition and the true one, mean over documents. ``map`` knows the true topics and E[w w'], from which it takes its prior,
-as ``transform`` does; "mode" is the same without fees; scikit-learn's ``transform`` knows the true topics, and its prior is the default 1 / K or the true
-parameter, for which it takes one number: the mean where the prior is skewed. The second table says how the constant of
-``anchorwords.infer.prior`` was chosen. The third is of real documents, whose compositions nobody knows: every tenth is held
-out, inferred from every second token by each of the ways, and scored on the others.
+as ``transform`` does; "mode" is the same without fees; scikit-learn's ``transform`` knows the true topics, and its prior is
+the default 1 / K or the true parameter, for which it takes one number: the mean where the prior is skewed. The second table
+says how the constant of ``anchorwords.infer.prior`` was chosen. The third is of real documents, whose compositions nobody
+knows: every tenth is held out, inferred from every second token by each of the ways, and scored on the others.
 """
 
 from __future__ import annotations
@@ -223,8 +223,8 @@ def markdown(records: list[dict]) -> str:
             "The prior of map: percent above the least error that any of these constants reaches, where each parameter b "
             "is a weight of b^2 / (b + c) and a fee of c / (b + c).\n",
             constant_table(rows),
-            "Perplexity of held-out documents by completion, best 5,000 words, K 50; variational inference is scikit-learn's, "
-            "given the same topics and the mean parameter of the same prior.\n",
+            "Perplexity of held-out documents by completion, best 5,000 words, K 50; variational inference is that of "
+            "scikit-learn, given the same topics and the mean parameter of the same prior.\n",
             real_table(record["real"]),
         ]
     return "\n".join(text)
