@@ -385,8 +385,8 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         X : (M, N) sparse or array-like of counts, data frame, or Corpus
             A Corpus is matched to the model by its words.
         method : {"map", "prior-aware"}, optional
-            Largest penalised likelihood, or least squares under the dual matrix with which documents have the second
-            moment A; by default ``composition``.
+            Penalised likelihood, document by document, or least squares under the dual matrix with which documents have the
+            second moment A; by default ``composition``.
 
         Returns
         -------

@@ -24,7 +24,8 @@ _PRESETS: dict[str, dict[str, Any]] = {
 def preset(name: str, **changes: Any) -> dict[str, Any]:
     """Parameters of :class:`anchorwords.AnchorTopicModel` that go by this name, with changes, which win.
 
-    A preset's rectifier counts on its refinement: without that, it is the estimator's own.
+    A preset's rectifier counts on its refinement: where a change takes that out, it is the estimator's own. What is set on
+    an estimator afterwards changes nothing else.
     """
     if not isinstance(name, str) or name not in _PRESETS:
         raise InputError(f"there is no preset {name!r}: the names are {', '.join(map(repr, _PRESETS))}.")

@@ -80,8 +80,23 @@ def test_the_paper_is_a_preset_too(folder, corpus, tmp_path):
 def test_a_preset_may_be_overruled(folder, tmp_path):
     model, summary = fitted(folder / "corpus", tmp_path, "--no-refine")
     assert (model.refinement, model.min_anchor_docs, summary["refined"]) == (None, READERS["min_anchor_docs"], False)
-    assert model.rectifier == aw.AnchorTopicModel().rectifier
-    assert fitted(folder / "corpus", tmp_path, "--tol", "1e-8")[0].rectifier == aw.ENN(tol=1e-8)
+    assert model.rectifier == aw.ENN()
+
+
+def test_what_is_not_said_of_the_rectifier_is_as_the_preset_has_it(folder, tmp_path):
+    rough = READERS["rectifier"].tol
+    for arguments, expected in (
+        (["--tol", "1e-8"], aw.ENN(tol=1e-8)),
+        (["--max-iter", "500"], aw.ENN(tol=rough, max_iter=500)),
+        (["--rectifier", "enn"], READERS["rectifier"]),
+        (["--max-iter", "500", "--no-refine"], aw.ENN(max_iter=500)),
+        (["--rectifier", "palm", "--max-iter", "30", "--tol", "0.1"], aw.PALM(max_iter=30, tol=0.1)),
+        (["--rectifier", "none"], None),
+    ):
+        assert fitted(folder / "corpus", tmp_path, *arguments)[0].rectifier == expected
+
+
+def test_paper_topics_may_be_refined(folder, tmp_path):
     model, summary = fitted(folder / "corpus", tmp_path, "--preset", "paper", "--refine")
     assert (model.refinement, model.min_anchor_docs, summary["refined"]) == (READERS["refinement"], 1, True)
 

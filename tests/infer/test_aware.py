@@ -43,8 +43,8 @@ def mismatch(weights, A):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_second_moment_is_A_where_that_of_modes_is_not(seed):
-    """With 20 tokens a document modes shrink to the prior; the dual matrix undoes that on average."""
+def test_the_second_moment_is_A_where_that_of_map_is_not(seed):
+    """With 20 tokens a document "map" shrinks to the prior; the dual matrix undoes that on average."""
     X, model = correlated(seed)
     dual = learn_dual(model, [X])
     weights = aware_compositions(X, model, dual.matrix).weights
@@ -54,8 +54,8 @@ def test_the_second_moment_is_A_where_that_of_modes_is_not(seed):
     assert dual.n_bound == 0
     assert 1 <= dual.n_iter <= 60
     np.testing.assert_array_equal(dual.matrix, dual.matrix.T)
-    modes = joined(compositions(model, [X], method="map")).weights
-    assert mismatch(modes, model.A) > 0.02
+    by_map = joined(compositions(model, [X], method="map")).weights
+    assert mismatch(by_map, model.A) > 0.02
 
 
 def test_each_composition_is_a_solved_problem():
@@ -203,8 +203,8 @@ def test_fitted_saved_loaded(data, tmp_path):
     np.testing.assert_array_equal(model.model_.composition_dual, dual.matrix)
     weights = model.transform(data.corpus)
     assert mismatch(weights, model.topic_correlation_) == pytest.approx(dual.mismatch, rel=1e-6)
-    modes = model.transform(data.corpus, method="map")
-    np.testing.assert_array_equal(modes, aw.AnchorTopicModel(4).fit(data.corpus).transform(data.corpus))
+    by_map = model.transform(data.corpus, method="map")
+    np.testing.assert_array_equal(by_map, aw.AnchorTopicModel(4).fit(data.corpus).transform(data.corpus))
     model.save(tmp_path / "model")
     loaded = aw.load_model(tmp_path / "model")
     assert loaded.composition == "prior-aware"

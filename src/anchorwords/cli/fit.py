@@ -6,7 +6,7 @@ import json
 import warnings
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -88,9 +88,9 @@ def fit(
     replacing = output is not None and (output / "model.json").exists()
     if guiding.replicates and rectifier is not RectifierName.enn:
         raise typer.BadParameter("--replicates are rectified by ENN: they belong to --rectifier enn")
-    own = {"random_state": seed, "n_jobs": jobs}
-    if rectifier is not RectifierName.enn or tol is not None or max_iter is not None:  # otherwise as the preset says
-        own["rectifier"] = _rectifier(rectifier, tol, max_iter)
+    if rectifier is RectifierName.none and (tol is not None or max_iter is not None):
+        raise typer.BadParameter("--tol and --max-iter belong to a rectifier, but --rectifier is none")
+    own = _Own(rectifier, tol, max_iter, {"random_state": seed, "n_jobs": jobs})
     begin = perf_counter()
     if is_sketch_folder(Path(source)):
         guiding = guiding.without_documents()
@@ -108,8 +108,35 @@ def fit(
     _show(model, summary, ranking_for(model), words, replacing, as_json, quiet)
 
 
+class _Own(NamedTuple):
+    """What is asked for beside the preset: the rectifier with its options, and further parameters."""
+
+    rectifier: RectifierName
+    tol: float | None
+    max_iter: int | None
+    others: dict[str, Any]
+
+    def added_to(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Parameters of the estimator; what is not said of ENN stays as the preset has it."""
+        from dataclasses import replace
+
+        from ..rectify.options import resolve_rectifier
+
+        if self.rectifier is RectifierName.none:
+            return parameters | self.others | {"rectifier": None}
+        name = self.rectifier.value
+        options = resolve_rectifier(parameters.get("rectifier", name) if name == "enn" else name)
+        assert options is not None
+        changed = replace(
+            options,
+            tol=options.tol if self.tol is None else self.tol,
+            max_iter=options.max_iter if self.max_iter is None else self.max_iter,
+        )
+        return parameters | self.others | {"rectifier": changed}
+
+
 def _fit_documents(
-    corpus: Corpus, topics: int, choosing: dict[str, Any], guiding: Guidance, own: dict[str, Any], quiet: bool
+    corpus: Corpus, topics: int, choosing: dict[str, Any], guiding: Guidance, own: _Own, quiet: bool
 ) -> tuple[AnchorTopicModel, dict[str, Any]]:
     from .. import AnchorTopicModel
     from ..exceptions import UnknownWordWarning
@@ -121,7 +148,7 @@ def _fit_documents(
     if corpus.text_rule is not None or any(value is not None for value in choosing.values()):
         remark(f"vocabulary: {rule.sentence(corpus.n_docs)}", quiet)
         remark(dropped_sentence(corpus, pruned), quiet)
-    parameters = guiding.parameters(set(pruned.vocabulary)) | own
+    parameters = own.added_to(guiding.parameters(set(pruned.vocabulary)))
     if guiding.min_anchor_docs is None:
         parameters, why = with_enough_candidates(parameters, pruned, topics)
         if why is not None:
@@ -143,7 +170,7 @@ def _fit_documents(
 
 
 def _fit_sketch(
-    folder: Path, topics: int, choosing: dict[str, Any], guiding: Guidance, own: dict[str, Any], quiet: bool
+    folder: Path, topics: int, choosing: dict[str, Any], guiding: Guidance, own: _Own, quiet: bool
 ) -> tuple[AnchorTopicModel, dict[str, Any]]:
     from .. import AnchorTopicModel, load_sketch
     from ..corpus.prune import text_preset
@@ -157,7 +184,7 @@ def _fit_sketch(
     min_df = choosing["min_df"] or (1 if sketch.text_rule is None else text_preset(sketch.n_docs)["min_df"])
     remark(f"vocabulary: that of the sketch, words in at least {min_df:,} of {sketch.n_docs:,} documents", quiet)
     remark("a sketch holds no documents to refine topics on: these are the paper's", quiet)
-    model = AnchorTopicModel(topics, **(guiding.parameters(set(sketch.words(min_df))) | own))
+    model = AnchorTopicModel(topics, **own.added_to(guiding.parameters(set(sketch.words(min_df)))))
     with fit_progress(quiet) as progress:
         model.fit(sketch, progress=progress, min_df=min_df)
     return model, {
@@ -221,20 +248,3 @@ def _show(
         typer.echo()
         print_topics(topic_table(model, words, ranking=ranking), ranking)
         remark("nothing was written: add -o FOLDER to keep the model", quiet)
-
-
-def _rectifier(name: RectifierName, tol: float | None, max_iter: int | None) -> Any:
-    from dataclasses import replace
-
-    from ..rectify.options import resolve_rectifier
-
-    options = resolve_rectifier(None if name is RectifierName.none else name.value)
-    if options is None:
-        if tol is not None or max_iter is not None:
-            raise typer.BadParameter("--tol and --max-iter belong to a rectifier, but --rectifier is none")
-        return None
-    return replace(
-        options,
-        tol=options.tol if tol is None else tol,
-        max_iter=options.max_iter if max_iter is None else max_iter,
-    )

@@ -43,8 +43,8 @@ def transform(
     method: Annotated[
         Method | None,
         typer.Option(
-            help="map: the most likely topics of each document; prior-aware: such that the topics of documents go together "
-            "as the model's do, after fit --prior-aware. By default as the model was fitted."
+            help="map: the likely topics of each document by itself; prior-aware: such that the topics of documents go "
+            "together as the model's do, after fit --prior-aware. By default as the model was fitted."
         ),
     ] = None,
     perplexity: Annotated[

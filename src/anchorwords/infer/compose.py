@@ -56,7 +56,7 @@ def compositions(
     blocks : iterable of (m, N) CSR
         Counts in the model's columns.
     method : {"map", "prior-aware"}
-        Largest penalised likelihood (:mod:`anchorwords.infer.penalised`), or least squares under the model's dual matrix
+        Penalised likelihood (:mod:`anchorwords.infer.penalised`), or least squares under the model's dual matrix
         (:mod:`anchorwords.infer.aware`).
     whole_blocks : bool
         Compositions of a block at once; else in parts that take little memory.

@@ -57,7 +57,8 @@ class Compositions(NamedTuple):
     n_known : (M,) array
         Tokens of known words.
     gap : (M,) array
-        Upper bound on what the objective, a token's log-likelihood or its penalised form, could still gain.
+        Upper bound on what the objective, a token's log-likelihood or its penalised form, could still gain; of
+        "map" that of the concave problem from whose solution the weights are made.
     """
 
     weights: FloatArray

@@ -1,4 +1,4 @@
-"""Compositions of greatest penalised likelihood: the default of ``transform``.
+"""Compositions by penalised likelihood: the default of ``transform``, "map".
 
 Notation
 --------
@@ -13,16 +13,17 @@ Maximise sum_i s_i log p_i + sum_k a_k log w_k. The problem is strictly concave 
 mode of the Dirichlet posterior in the coordinates log w, where a mode is near the mean also of short documents; a
 document without words has the prevalence.
 
-But the mode gives a little to topics that are not there. The prior's exponents are b - 1, and where b is small the -1, which
-is not concave, would take that out. One step of a convex-concave procedure does it: -log w_k is replaced by its tangent
-at a first estimate v, so that the objective, with f_k / ((n + alpha_0) v_k) w_k taken off, is concave again. With
-d_k = 1 + f_k / ((n + alpha_0) v_k) that is the first problem with topics B_k / d_k, where a topic that explains a token or
-less has half of its say. The first estimate are ten EM steps from an even start. The answer is the mean of the Dirichlet
-with the tokens of each topic that this leaves, w_k = (b_k + (n + alpha_0) (u_k - a_k)) / (n + b_0) for the solution u.
-
 With g_k = sum_i s_i B_ik / p_i the solution has g_k + a_k / w_k = 1 for every topic, and max_k (g_k + a_k / w_k) - 1,
 the gap, bounds what the objective can still gain. The multiplier of the simplex being one, the problem is also to
-maximise sum_i s_i log p_i + sum_k a_k log w_k - sum_k w_k without a constraint: its slopes are g_k + a_k / w_k - 1.
+maximise sum_i s_i log p_i + sum_k a_k log w_k - sum_k w_k over w >= 0: its slopes are g_k + a_k / w_k - 1.
+
+But the mode gives a little to topics that are not there. The prior's exponents are b - 1, and where b is small the -1, which
+is not concave, would take that out. One step of a convex-concave procedure does it: in the second form -log w_k is replaced
+by its tangent at a first estimate v, so that sum_k f_k / ((n + alpha_0) v_k) w_k is taken off as well. With
+d_k = 1 + f_k / ((n + alpha_0) v_k) and u = d w that is the same problem with topics B_k / d_k: one that explains f_k tokens
+or less has half of its say, or less. The first estimate are ten EM steps from half an even composition and half the prior's.
+The answer is the mean of the Dirichlet with the tokens of each topic that this leaves,
+w_k = (b_k + (n + alpha_0) (u_k - a_k)) / (n + b_0) for the solution u.
 
 A few EM steps find the topics that matter and Newton steps finish. For the curvature of the prior, a_k / w_k^2, they take
 (1 - g_k) / w_k where that is larger; at the solution both are the same. A topic that nothing else depends on is then
@@ -106,7 +107,7 @@ def _scaled(B: FloatArray) -> tuple[FloatArray, npt.NDArray[np.float32]]:
 def penalised_compositions(
     counts: SparseLike, topics: FloatArray | ScaledTopics, prior: FloatArray | Prior, *, n_jobs: int | None = None
 ) -> Compositions:
-    """Compositions of greatest penalised likelihood; no document's answer depends on another's.
+    """Compositions by penalised likelihood; no document's answer depends on another's.
 
     Parameters
     ----------
@@ -127,6 +128,10 @@ def penalised_compositions(
     alpha, fees, parameters = (np.ascontiguousarray(part, dtype=np.float64) for part in prior)
     if alpha.shape != (K,) or not (np.isfinite(alpha) & (alpha > 0.0)).all():
         raise InputError(f"alpha must hold one positive number for each of the {K} topics.")
+    if fees.shape != (K,) or not ((fees >= 0.0) & (fees <= 1.0)).all():
+        raise InputError(f"fees must hold one number from 0 to 1 for each of the {K} topics.")
+    if parameters.shape != (K,) or not (np.isfinite(parameters) & (parameters > 0.0)).all():
+        raise InputError(f"parameters must hold one positive number for each of the {K} topics.")
     indptr, words, data = csr_parts(counts)
     places, chance, rows = topics.of(words)
     weights = np.empty((M, K))

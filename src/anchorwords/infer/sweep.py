@@ -34,7 +34,7 @@ _IN_MEMORY = 1 << 26
 _DOCS, _WORDS = 64, 256
 # exp(digamma) of a topic that a document all but lacks counts as this: a word of that topic alone stays explained.
 _LEAST = 1e-200
-# Products of probabilities below this, or of their ratios beyond its inverse, are turned into logarithms.
+# Products of probabilities below this are turned into logarithms.
 _TINY = 1e-250
 # Share of a document that is left, at the least, without a topic: it is divided by.
 _REMAINDER = 1e-6
