@@ -1,6 +1,6 @@
 """How far inferred compositions are from the true ones, beside scikit-learn's LDA given the true topics.
 
-    python benchmarks/composition_error.py [--quick] [--documents 200] [--data ../shared/data]
+    python benchmarks/composition_error.py [--quick] [--documents 1000] [--data ../shared/data]
         [--output docs/tables/composition_error]
 
 Documents are drawn from known topics and known compositions. The error is the total variation between the inferred
@@ -232,7 +232,7 @@ def markdown(records: list[dict]) -> str:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--documents", type=int, default=200)
+    parser.add_argument("--documents", type=int, default=1000)
     parser.add_argument("--topics", type=int, nargs="+", default=[10, 50])
     parser.add_argument("--means", type=float, nargs="+", default=[0.02, 0.05, 0.1, 0.3, 1.0])
     parser.add_argument("--lengths", type=int, nargs="+", default=[20, 100, 1000])
