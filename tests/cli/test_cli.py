@@ -89,7 +89,7 @@ def test_unrectified_baseline(files, tmp_path):
 
 
 def test_warnings_are_one_line(files, tmp_path):
-    done = run("fit", files, "-o", tmp_path / "model", "-k", 5, "--max-iter", 2)
+    done = run("fit", files, "-o", tmp_path / "model", "-k", 5, "--max-iter", 2, "--tol", 1e-8)
     assert done.returncode == 0
     assert done.stderr.startswith("warning: ENN rectification ended on max_iter=2")
     assert done.stderr.count("\n") == 1
