@@ -155,15 +155,7 @@ def markdown(records: list[dict]) -> str:
     lines = []
     for title in dict.fromkeys(row["title"] for row in rows):
         own = {row["K"]: row for row in rows if row["title"] == title}
-        cells = [
-            cell
-            for K in sizes
-            for cell in (
-                [f"{own[K]['accuracy']:.3f}", f"{own[K]['seconds']:.1f}"]
-                if own[K]["status"] == "ok"
-                else [own[K]["status"], "-"]
-            )
-        ]
+        cells = [cell for K in sizes for cell in _cells(own[K])]
         lines.append([title, *cells])
     columns = ["features", *(text for K in sizes for text in (f"accuracy, K {K}", f"seconds, K {K}"))]
     quick = "Every 8th post (--quick): not for comparison. " if record["quick"] else ""

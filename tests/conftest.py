@@ -8,6 +8,8 @@ import pytest
 
 import anchorwords as aw
 from anchorwords.datasets import make_topics
+from anchorwords.export import compositions
+from anchorwords.infer import compose
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -27,6 +29,23 @@ def real_corpus():
         return _corpus(name, n_words)
 
     return load
+
+
+@pytest.fixture
+def failing_compositions(monkeypatch):
+    """Function (error): written compositions come in small parts, and after the first one this happens."""
+
+    def install(error: BaseException) -> None:
+        right = compositions.compositions
+
+        def wrong(*arguments, **options):
+            yield next(iter(right(*arguments, **options)))
+            raise error
+
+        monkeypatch.setattr(compose, "_SHARES", 4 * 50)
+        monkeypatch.setattr(compositions, "compositions", wrong)
+
+    return install
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import anchorwords as aw
-from anchorwords.export import compositions
 from anchorwords.infer import compose
 
 from .test_text import run
@@ -163,17 +162,10 @@ def test_commands_compose_documents_as_the_model_was_told(sampled, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npz", ".parquet", ".npy"])
-def test_a_file_is_whole_or_not_there(folder, tmp_path, monkeypatch, suffix):
+def test_a_file_is_whole_or_not_there(folder, tmp_path, failing_compositions, suffix):
     if suffix == ".parquet":
         pytest.importorskip("pyarrow")
-    right = compositions.compositions
-
-    def wrong(*arguments, **options):
-        yield next(iter(right(*arguments, **options)))
-        raise OSError("the disk is gone")
-
-    monkeypatch.setattr(compose, "_SHARES", 4 * 50)
-    monkeypatch.setattr(compositions, "compositions", wrong)
+    failing_compositions(OSError("the disk is gone"))
     path = tmp_path / f"w{suffix}"
     for before in (None, b"precious"):
         if before is not None:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 import anchorwords as aw
 from anchorwords.exceptions import InputError
-from anchorwords.export import compositions, write_compositions
+from anchorwords.export import write_compositions
 from anchorwords.export.weights import SUFFIXES
 from anchorwords.infer import compose
 
@@ -138,17 +138,10 @@ def test_progress_is_told(model, corpus, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("error", [OSError("the disk is gone"), KeyboardInterrupt()])
-def test_a_file_is_whole_or_not_there(model, corpus, tmp_path, monkeypatch, suffix, error):
+def test_a_file_is_whole_or_not_there(model, corpus, tmp_path, monkeypatch, failing_compositions, suffix, error):
     if suffix == ".parquet":
         pytest.importorskip("pyarrow")
-    right = compositions.compositions
-
-    def wrong(*arguments, **options):
-        yield next(iter(right(*arguments, **options)))
-        raise error
-
-    monkeypatch.setattr(compose, "_SHARES", 4 * 50)
-    monkeypatch.setattr(compositions, "compositions", wrong)
+    failing_compositions(error)
     path = tmp_path / f"w{suffix}"
     for before in (None, b"precious"):
         if before is not None:

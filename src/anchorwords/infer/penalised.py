@@ -92,9 +92,8 @@ def known_words(B: FloatArray) -> BoolArray:
 
 def _scaled(B: FloatArray) -> tuple[FloatArray, npt.NDArray[np.float32]]:
     """Sums of the rows of B, and the rows divided by them; zero where the word is unknown."""
-    B = np.ascontiguousarray(
-        B, dtype=np.float64
-    )  # the order in memory is that of the sums: the same for all and for some
+    # The order in memory is that of the sums: the same for all words and for some.
+    B = np.ascontiguousarray(B, dtype=np.float64)
     chance = B.sum(axis=1)
     known = chance > _NEVER
     chance[~known] = 0.0
@@ -255,12 +254,18 @@ def _newton_steps(rows, share, a, w, p, root, U, H, L, order, size, near, every,
 
 
 @inner
+def _begin(alpha, total, w):  # type: ignore[no-untyped-def]
+    """Fill w with half the prior's shares, alpha of a total, and half an even composition."""
+    for k in range(w.size):
+        w[k] = 0.5 * alpha[k] / total + 0.5 / w.size
+
+
+@inner
 def _restart_unless_numbers(a, w):  # type: ignore[no-untyped-def]
     """Begin again where counts were beyond single precision; returns whether they were."""
     if np.isfinite(w).all() and w.min() > 0.0:
         return False
-    for k in range(w.size):
-        w[k] = 0.5 * a[k] / a.sum() + 0.5 / w.size
+    _begin(a, a.sum(), w)
     return True
 
 
@@ -367,8 +372,7 @@ def _compose_rows(  # type: ignore[no-untyped-def]
         rows, U = room[: K * T].reshape(K, T), more_room[: K * T].reshape(K, T)
         _lay_out(of_words, words[:T], rows)
         scale = 1.0 / (total + concentration)
-        for k in range(K):
-            w[k] = 0.5 * alpha[k] / concentration + 0.5 / K
+        _begin(alpha, concentration, w)
         gap[row] = _solve_document(
             rows, counts[:T] * scale, alpha * scale, w, p[:T], U, H, L, fees, total + concentration, d
         )  # fmt: skip

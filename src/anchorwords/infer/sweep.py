@@ -337,7 +337,7 @@ def _lose_rows(indptr, indices, data, B, gamma, background, first, losses):  # t
                 own = part[k] * inverse
                 lost[k] += count * (w[k] if own > 1e-3 else own)
             least, largest = 1.0, 1.0
-            if _SMALL_FACTOR < others < 1.0 / _SMALL_FACTOR and _small_power(2.0, count) > 0.0:
+            if _SMALL_FACTOR < others < 1.0 / _SMALL_FACTOR and count <= 4.0 and count == int(count):
                 for _ in range(int(count)):
                     for k in range(K):
                         own = part[k] * inverse
