@@ -5,7 +5,10 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint bench docs clean
+# Lints the scripts and styles of the explorer's page; fetched by npx.
+BIOME  := 2.6.6
+
+.PHONY: demo test lint lint-page bench docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -27,6 +30,10 @@ lint: $(VENV)/.developer
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Not a part of test: it needs Node, which nothing else here does.
+lint-page:
+	npx --yes @biomejs/biome@$(BIOME) ci --colors=off src/anchorwords/exploring/sources
 
 # Two workers, one BLAS thread each: the suite is many small fits, and threads on top of workers only queue.
 test: lint

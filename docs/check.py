@@ -32,7 +32,7 @@ TABLES = {
         "docs/algorithms.md": ("agreement", "limit", "one_pass", "tolerance"),
         "docs/benchmarks.md": ("peers", "converged", "scaling", "floor", "ablation", "side_by_side"),
         "docs/corpora.md": ("reading", "large"),
-        "docs/metrics.md": ("metrics", "evaluate"),
+        "docs/metrics.md": ("readings", "metrics", "evaluate"),
         "docs/documents.md": ("composition_error", "second_moment", "transform", "labelled"),
         "docs/refinement.md": ("refinement",),
         "docs/choosing.md": ("scan",),
@@ -72,23 +72,35 @@ def _failing_block(page: str) -> list[str]:
 
 
 def stale_metrics(write: bool) -> list[str]:
-    """The table of metrics, where it is not what the package says of them."""
+    """The tables of metrics, where they are not what the package says of them."""
+    found = []
+    for name, wanted in metric_tables().items():
+        path = ROOT / "docs" / "tables" / f"{name}.md"
+        if path.is_file() and path.read_text(encoding="utf-8") == wanted:
+            continue
+        if write:
+            path.write_text(wanted, encoding="utf-8")
+        else:
+            found.append(f"docs/tables/{name}.md is not what anchorwords.metrics says: run docs/check.py --write")
+    return found
+
+
+def metric_tables() -> dict[str, str]:
+    """How metrics are read, and how they are defined."""
     from anchorwords._markdown import markdown_table
     from anchorwords.metrics import METRICS
+    from anchorwords.metrics.catalogue import sureness_metrics
 
-    columns = ["name", "metric", "formula", "direction", "measured on", "per topic"]
-    rows = [
+    defined = [
         [f"`{m.name}`", m.title, f"`{m.formula}`".replace("|", "\\|"), m.direction, m.measured_on, m.per_topic]
         for m in METRICS
     ]
-    path = ROOT / "docs" / "tables" / "metrics.md"
-    wanted = markdown_table(columns, rows) + "\n"
-    if path.is_file() and path.read_text(encoding="utf-8") == wanted:
-        return []
-    if write:
-        path.write_text(wanted, encoding="utf-8")
-        return []
-    return ["docs/tables/metrics.md is not what anchorwords.metrics.METRICS says: run docs/check.py --write"]
+    read = [[f"`{m.name}`", m.direction, m.reading] for m in (*METRICS, *sureness_metrics(20, 32, 0.9))]
+    return {
+        "metrics": markdown_table(["name", "metric", "formula", "direction", "measured on", "per topic"], defined)
+        + "\n",
+        "readings": markdown_table(["name", "direction", "in plain words"], read) + "\n",
+    }
 
 
 def stale_tables(write: bool) -> list[str]:

@@ -17,6 +17,7 @@ ORDER = {
     "linalg": 1, "corpus": 2, "datasets": 3, "statistics": 3, "rectify": 4,
     "model": 4.5, "anchors": 5, "infer": 5, "persist": 6, "interpret": 7, "metrics": 7.5,
     "pipeline": 8, "compare": 8, "presets": 8, "resampling": 8.2, "scanning": 8.3, "estimator": 8.5, "plot": 9, "export": 9,
+    "exploring": 9.3,
     "reproduce": 9.5, "cli": 10, "__main__": 11,
 }  # fmt: skip
 OPTIONAL = {

@@ -44,6 +44,47 @@ def test_every_rectifier_gives_a_valid_model(sampled, rectifier):
     rows = C[model.anchors_] / C[model.anchors_].sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.model_.anchor_rows.toarray(), rows, atol=1e-12)
     assert (model.n_iter_ == 0) == (rectifier is None)
+    assert model.n_iter_ == len(model.history_)
+    assert (model.n_docs_, model.n_skipped_) == (600, 0)
+
+
+def test_a_fit_remembers_its_documents_and_its_steps(sampled):
+    # Short documents take no part: those of no token and of one.
+    X = sp.vstack([sampled.corpus.counts, sp.csr_array((3, 120)), sp.csr_array(np.eye(2, 120))]).tocsr()
+    heard = []
+    model = aw.AnchorTopicModel(4).fit(X, progress=lambda stage, _: heard.append(stage))
+    assert (model.n_docs_, model.n_skipped_) == (600, 5)
+    assert heard.count("rectification") == model.n_iter_ == len(model.history_)
+    by_hand = aw.rectify_enn(aw.CooccurrenceOperator(sampled.corpus.counts), 4)
+    np.testing.assert_allclose(
+        [step.violation for step in model.history_[:3]], [step.violation for step in by_hand.history[:3]], rtol=1e-6
+    )
+    assert model.history_[-1].violation <= aw.ENN().tol
+    # Also read from blocks, and from a sketch of them, in which steps are others.
+    blocks = aw.AnchorTopicModel(4).fit([X[:200], X[200:]])
+    assert (blocks.n_docs_, blocks.n_skipped_) == (600, 5)
+    sketch = aw.CooccurrenceSketch(4)
+    sketch.update(X)
+    sketched = aw.AnchorTopicModel(4).fit(sketch)
+    assert (sketched.n_docs_, sketched.n_skipped_) == (600, 5)
+    assert sketched.n_iter_ == len(sketched.history_) > 0
+
+
+@pytest.mark.parametrize("name", ["n_docs_", "n_skipped_", "history_"])
+def test_batches_are_remembered_together(sampled, name):
+    X = sp.vstack([sampled.corpus.counts, sp.csr_array((3, 120))]).tocsr()
+    model = aw.AnchorTopicModel(4).fit(X[:100])
+    model.partial_fit(X[:300])
+    first = getattr(model, name)  # which learns the topics
+    model.partial_fit(X[300:])
+    assert name not in vars(model)
+    last = getattr(model, name)
+    assert "model_" in vars(model)
+    if name == "history_":
+        assert len(last) == model.n_iter_
+        assert last != first
+    else:
+        assert (first, last) == {"n_docs_": (300, 600), "n_skipped_": (0, 3)}[name]
 
 
 def test_default_is_algorithm_6(sampled):

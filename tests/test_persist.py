@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import dataclasses
 import hashlib
 import importlib.metadata
@@ -21,6 +22,7 @@ import anchorwords as aw
 from anchorwords import _folders, persist
 from anchorwords._safetensors import read_tensors, write_tensors
 from anchorwords.exceptions import InputError, ModelFormatError
+from anchorwords.linalg.fixed_point import Iteration
 from anchorwords.model import Stability, TopicModel
 from anchorwords.persist import read_model, write_model
 from tests.fixtures import model_v3
@@ -52,6 +54,13 @@ def same_record(found, expected):
             assert one == other
 
 
+def same_history(found, expected):
+    """Steps bit for bit; NaN is NaN."""
+    assert type(found) is tuple
+    assert all(type(step) is Iteration for step in found)
+    assert repr(found) == repr(expected)  # of a float, every bit
+
+
 def arrays_of(model):
     """Every array of a record, by name."""
     rows, stability = model.anchor_rows, model.stability
@@ -74,6 +83,9 @@ def test_round_trip_of_an_estimator(fitted, sampled, tmp_path):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(fitted, name))
     assert loaded.model_.vocabulary == sampled.corpus.vocabulary
     assert (loaded.n_iter_, loaded.converged_) == (fitted.n_iter_, fitted.converged_)
+    assert (loaded.n_docs_, loaded.n_skipped_) == (fitted.n_docs_, fitted.n_skipped_) == (600, 0)
+    same_history(loaded.history_, fitted.history_)
+    assert loaded.n_iter_ == len(loaded.history_) > 0
     np.testing.assert_array_equal(loaded.transform(sampled.corpus), fitted.transform(sampled.corpus))
     assert aw.topic_table(loaded) == aw.topic_table(fitted)
     assert loaded.get_feature_names_out().tolist() == fitted.get_feature_names_out().tolist()
@@ -89,6 +101,8 @@ def test_round_trip_of_every_method(sampled, tmp_path, rectifier):
     model.save(tmp_path / "model")
     loaded = aw.load_model(tmp_path / "model")
     assert loaded.rectifier == rectifier
+    same_history(loaded.history_, model.history_)
+    assert (loaded.history_ == ()) == (rectifier is None)
     assert (loaded.model_.Y is None) == (model.model_.Y is None)
     assert loaded.model_.vocabulary is None
 
@@ -99,6 +113,37 @@ def test_data_frame_names_survive(sampled, tmp_path):
     model = aw.AnchorTopicModel(3).fit(frame)
     model.save(tmp_path / "model")
     assert aw.load_model(tmp_path / "model").feature_names_in_.tolist() == list(sampled.corpus.vocabulary)
+
+
+def test_histories_of_any_numbers_and_length_survive(fitted, tmp_path):
+    model = copy.copy(fitted)
+    rng = np.random.default_rng(0)
+    steps = [Iteration(*row) for row in rng.standard_normal((2000, 3)) * 10.0 ** rng.integers(-300, 300, (2000, 3))]
+    steps += [Iteration(0.0, -0.0), Iteration(np.float64(5e-324), 1.7976931348623157e308, 1 / 3)]
+    model.history_, model.n_iter_, model.n_skipped_ = tuple(steps), len(steps), 2**40
+    model.save(tmp_path / "model")
+    loaded = aw.load_model(tmp_path / "model")
+    assert [tuple(map(float.hex, step)) for step in loaded.history_] == [tuple(map(float.hex, step)) for step in steps]
+    assert (loaded.n_iter_, loaded.n_skipped_) == (2002, 2**40)
+    # JSON has no infinity: it comes back as what is not a number either.
+    model.history_ = (Iteration(np.inf, -np.inf, np.nan), Iteration(1.0, np.nan, 2.0))
+    model.n_iter_ = 2
+    model.save(tmp_path / "model")
+    same_history(aw.load_model(tmp_path / "model").history_, (Iteration(*[np.nan] * 3), Iteration(1.0, np.nan, 2.0)))
+    assert "NaN" not in (tmp_path / "model" / "model.json").read_text(encoding="utf-8")
+
+
+def test_models_saved_before_fits_were_remembered(fitted, tmp_path):
+    fitted.save(tmp_path / "model")
+    manifest = manifest_of(tmp_path / "model")
+    for key in ("n_docs", "n_skipped", "history"):
+        del manifest["metadata"][key]
+    reseal(tmp_path / "model", manifest)
+    for turn in ("of an earlier version", "and saved again by this one"):
+        loaded = aw.load_model(tmp_path / "model")
+        assert (loaded.n_docs_, loaded.n_skipped_, loaded.history_) == (None, None, None), turn
+        assert (loaded.n_iter_, loaded.converged_) == (fitted.n_iter_, True), turn
+        loaded.save(tmp_path / "model")
 
 
 def test_no_pickle_and_no_leftovers(fitted, tmp_path):
@@ -373,6 +418,7 @@ def test_the_fixture_of_version_3_composes_documents(tmp_path):
     assert then.get_params() == now.get_params()
     assert then.rectifier == aw.ENN(tol=1e-5)
     assert (then.n_iter_, then.converged_, then.n_features_in_) == (17, True, 12)
+    assert (then.n_docs_, then.n_skipped_, then.history_) == (None, None, None)  # of before these were kept
     X = np.random.default_rng(0).integers(0, 5, (20, 12))
     X[3] = 0
     weights = then.transform(X)
@@ -803,9 +849,47 @@ def test_files_that_are_too_many(folder):
     refused(folder, r"'B\.npy' is no part of a model")
 
 
+def steps(n, **columns):
+    """A history as it is saved, with other columns."""
+    return {"change": [0.5] * n, "violation": [0.25] * n, "objective": [None] * n} | columns
+
+
+def test_a_history_is_read_step_by_step(folder):
+    manifest = manifest_of(folder)
+    manifest["metadata"].update(n_docs=600, n_skipped=0, history=steps(17))
+    reseal(folder, manifest)
+    loaded = aw.load_model(folder)
+    same_history(loaded.history_, (Iteration(0.5, 0.25),) * 17)
+    assert (loaded.n_docs_, loaded.n_skipped_) == (600, 0)
+
+
 ESTIMATOR = {
     "no parameters": lambda metadata: metadata.pop("params"),
+    "no steps": lambda metadata: metadata.pop("n_iter"),
+    "steps that are null": lambda metadata: metadata.update(n_iter=None),
     "steps that are no number": lambda metadata: metadata.update(n_iter="abc"),
+    "steps without end": lambda metadata: metadata.update(n_iter=float("inf")),
+    "steps below zero": lambda metadata: metadata.update(n_iter=-1),
+    "converged to a number": lambda metadata: metadata.update(converged=1),
+    "documents that are a list": lambda metadata: metadata.update(n_docs=[600]),
+    "documents that are true": lambda metadata: metadata.update(n_docs=True),
+    "half a document": lambda metadata: metadata.update(n_docs=0.5),
+    "documents below zero": lambda metadata: metadata.update(n_docs=-600),
+    "documents beyond count": lambda metadata: metadata.update(n_docs=10**30),
+    "short documents in words": lambda metadata: metadata.update(n_skipped="none"),
+    "a history in words": lambda metadata: metadata.update(history="long"),
+    "a history of nothing": lambda metadata: metadata.update(history={}),
+    "a history by step": lambda metadata: metadata.update(history=[[1.0, 1.0, None]] * 17),
+    "a history of fewer steps": lambda metadata: metadata.update(history=steps(16)),
+    "a history of unequal columns": lambda metadata: metadata.update(history=steps(17, change=[1.0])),
+    "a history without changes": lambda metadata: metadata.update(history=steps(17, change=None)),
+    "a history of more": lambda metadata: metadata.update(history=steps(17, code=[1.0] * 17)),
+    "a history of text": lambda metadata: metadata.update(history=steps(17, change=["1.0"] * 17)),
+    "a history of letters": lambda metadata: metadata.update(history=steps(17, change="1" * 17)),
+    "a history of truths": lambda metadata: metadata.update(history=steps(17, change=[True] * 17)),
+    "a history of lists": lambda metadata: metadata.update(history=steps(17, change=[[1.0]] * 17)),
+    "a history that is NaN": lambda metadata: metadata.update(history=steps(17, violation=[float("nan")] * 17)),
+    "a history without end": lambda metadata: metadata.update(history=steps(17, violation=[float("inf")] * 17)),
     "an unknown rectifier": lambda metadata: metadata["params"].update(rectifier={"name": "magic"}),
     "an unknown parameter": lambda metadata: metadata["params"].update(magic=1),
 }

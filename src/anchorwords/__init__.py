@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from .corpus.read import import_corpus, read_corpus
     from .corpus.stored import open_corpus
     from .estimator import AnchorTopicModel, load_model
+    from .exploring.data import explorer_data
+    from .exploring.page import explorer
     from .infer.refine import Refinement
     from .interpret.anchors import anchor_table
     from .interpret.common_words import common_words
@@ -59,6 +61,8 @@ _HOME = {
     "common_words": "interpret.common_words",
     "cooccurrence": "statistics.moments",
     "evaluate": "metrics.evaluate",
+    "explorer": "exploring.page",
+    "explorer_data": "exploring.data",
     "import_corpus": "corpus.read",
     "label_topics": "interpret.labels",
     "load_model": "estimator",
@@ -102,6 +106,8 @@ __all__ = [
     "common_words",
     "cooccurrence",
     "evaluate",
+    "explorer",
+    "explorer_data",
     "import_corpus",
     "label_topics",
     "load_model",

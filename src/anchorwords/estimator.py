@@ -32,6 +32,7 @@ from .model import Stability, TopicModel, embed_words
 from .persist import read_model, write_model
 from .pipeline import Progress, fit_sketch, fit_topics
 from .presets import preset
+from .rectify.course import Course, course_from_dict, course_to_dict
 from .rectify.options import rectifier_from_dict, rectifier_to_dict
 from .resampling.stability import stability
 from .statistics.sketch import CooccurrenceSketch, rule_of_text
@@ -42,7 +43,7 @@ logger = logging.getLogger("anchorwords.estimator")
 _SOLVED = frozenset(
     {
         "model_", "n_iter_", "converged_", "components_", "anchors_", "topic_correlation_", "topic_prevalence_",
-        "word_topics_", "_n_features_out",
+        "word_topics_", "n_docs_", "n_skipped_", "history_", "_n_features_out",
     }
 )  # fmt: skip
 
@@ -96,6 +97,13 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Steps of the rectification.
     converged_ : bool
         Whether it met its tolerance.
+    history_ : tuple of Iteration, or None
+        Change, violation and objective of each of these steps; empty without a rectifier. A saved model keeps numbers that
+        are not finite as NaN. This and the two below are None in a model loaded from a folder that an earlier version wrote.
+    n_docs_ : int or None
+        Documents that were used.
+    n_skipped_ : int or None
+        Documents that were not, having fewer than two tokens.
     model_ : TopicModel
         The record behind these.
     n_features_in_ : int
@@ -298,9 +306,8 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if used is None:
             self.n_features_in_ = len(words)
             self.__dict__.pop("feature_names_in_", None)
-        assert fit.rectified is not None
         self.text_rule_ = sketch.text_rule
-        return self._adopt(model.with_vocabulary(vocabulary), fit.rectified.n_iter, fit.rectified.converged)
+        return self._adopt(model.with_vocabulary(vocabulary), fit.course)
 
     def _seed(self) -> int:
         return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -322,9 +329,7 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                 random_state=seed, n_jobs=n_jobs, progress=progress, start=basis, refinement=refinement,
             )  # fmt: skip
         self.text_rule_ = X.text_rule if isinstance(X, Corpus) else None
-        n_iter = 0 if fit.rectified is None else fit.rectified.n_iter
-        converged = fit.rectified is None or fit.rectified.converged
-        self._adopt(fit.model.with_vocabulary(vocabulary), n_iter, converged)
+        self._adopt(fit.model.with_vocabulary(vocabulary), fit.course)
         self.__dict__.pop("composition_prior_", None)
         return self.learn_composition_prior(X) if self.composition == "prior-aware" else self
 
@@ -362,10 +367,9 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.model_ = replace(self.model_, stability=found)
         return found
 
-    def _adopt(self, model: TopicModel, n_iter: int, converged: bool) -> AnchorTopicModel:
+    def _adopt(self, model: TopicModel, course: Course) -> AnchorTopicModel:
         self.model_ = model
-        self.n_iter_ = n_iter
-        self.converged_ = converged
+        self.n_iter_, self.converged_, self.n_docs_, self.n_skipped_, self.history_ = course
         self.components_ = np.array(model.B.T)
         self.anchors_ = np.array(model.anchors)
         self.topic_correlation_ = np.array(model.A)
@@ -500,10 +504,10 @@ class AnchorTopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             "n_jobs": check_n_jobs(self.n_jobs),
             "verbose": int(self.verbose),
         }
+        course = Course(self.n_iter_, self.converged_, self.n_docs_, self.n_skipped_, self.history_)
         metadata = {
             "params": params,
-            "n_iter": self.n_iter_,
-            "converged": self.converged_,
+            **course_to_dict(course),
             "feature_names_in": names is not None,
             "text_rule": getattr(self, "text_rule_", None),
         }
@@ -532,7 +536,7 @@ def load_model(path: str | os.PathLike[str]) -> AnchorTopicModel:
             estimator.feature_names_in_ = np.array(model.vocabulary, dtype=object)
         rule = metadata.get("text_rule")
         estimator.text_rule_ = rule if isinstance(rule, dict) else None
-        return estimator._adopt(model, int(metadata["n_iter"]), bool(metadata["converged"]))
+        return estimator._adopt(model, course_from_dict(metadata))
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFormatError(f"{path} does not describe a fitted estimator ({error}): save it again.") from error
 

@@ -24,6 +24,7 @@ from .linalg.fixed_point import Iteration
 from .linalg.randomized import Eigenpairs
 from .model import TopicModel, embed_words
 from .rectify.alternating import rectify_ap
+from .rectify.course import Course
 from .rectify.enn import rectify_enn
 from .rectify.options import AP, ENN, PALM, resolve_rectifier
 from .rectify.palm import rectify_palm
@@ -61,6 +62,13 @@ class Fit(NamedTuple):
     eigenpairs: Eigenpairs | None
     n_docs: int
     n_skipped: int
+
+    @property
+    def course(self) -> Course:
+        """How it went, as the estimator and its folder remember it."""
+        history = () if self.rectified is None else self.rectified.history
+        converged = self.rectified is None or self.rectified.converged
+        return Course(len(history), converged, self.n_docs, self.n_skipped, history)
 
 
 def fit_topics(

@@ -119,7 +119,7 @@ def test_errors_are_one_line_with_an_exit_code(files, tmp_path, arguments, code,
 
 def test_version_and_help():
     assert aw.__version__ in run("--version").stdout
-    for command in ("demo", "fit", "topics", "compare"):
+    for command in ("demo", "fit", "topics", "explore", "compare"):
         text = run(command, "--help")
         assert text.returncode == 0
         assert "Example: anchorwords" in text.stdout

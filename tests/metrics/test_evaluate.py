@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 import tracemalloc
 import warnings
 
@@ -10,13 +12,14 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import anchorwords as aw
 from anchorwords.corpus import store, stored
 from anchorwords.datasets import make_topics
 from anchorwords.exceptions import DegenerateWarning, InputError
 from anchorwords.metrics import METRICS, Reference
-from anchorwords.metrics.catalogue import BY_NAME
+from anchorwords.metrics.catalogue import BY_NAME, sureness_metrics
 from anchorwords.statistics import norms
 from tests.metrics import direct
 from tests.strategies import counts
@@ -87,6 +90,63 @@ def test_every_metric_is_described(metric):
     assert metric.per_topic
     assert metric.better in ("lower", "higher", "")
     assert metric.direction == (f"{metric.better} is better" if metric.better else "diagnostic")
+
+
+@pytest.mark.parametrize("metric", [*METRICS, *sureness_metrics(20, 32, 0.9)], ids=lambda metric: metric.name)
+def test_every_metric_has_a_reading_in_plain_words(metric):
+    # A question or a statement and how to take a value: short enough for a line or two, and without the formula.
+    assert 100 <= len(metric.reading) <= 220
+    assert metric.reading[0].isupper()
+    assert metric.reading.endswith(".")
+    assert "  " not in metric.reading
+    assert metric.reading.isascii()
+    assert not set("|_`*=") & set(metric.reading)
+    if metric.better:
+        assert "?" in metric.reading
+        assert re.search(r"\d", metric.reading)  # what some value means
+    else:
+        assert ("Neither end is better" in metric.reading) == (metric.name in ("entropy", "sparsity"))
+
+
+def test_readings_are_of_one_metric_each():
+    readings = [metric.reading for metric in (*METRICS, *sureness_metrics(20, 32, 0.9))]
+    assert len(set(readings)) == len(readings)
+
+
+def test_the_ends_that_readings_name(problem):
+    X, model = problem
+    K, p = 4, direct.eq1(X).sum(axis=1)
+    # Topics that never mix, all equally common; each of one word.
+    single = np.zeros_like(model.B)
+    single[model.anchors, np.arange(K)] = 1.0
+    found = aw.evaluate(dataclasses.replace(model, A=np.eye(K) / K, B=single), X)
+    assert found["dominancy"] == pytest.approx(1.0)
+    assert found["relative_dominancy"] == pytest.approx(1.0 / np.sqrt(K))
+    assert (found["entropy"], found["topic_diversity"]) == (0.0, 1.0)
+    assert found["sparsity"] == pytest.approx(1.0)
+    # Topics that are all the words of all documents: nothing is told.
+    found = aw.evaluate(dataclasses.replace(model, B=np.tile(p[:, None], (1, K))), X)
+    assert found["specificity"] == pytest.approx(0.0, abs=1e-12)
+    assert found["dissimilarity"] == 0.0
+    assert found["topic_diversity"] == 1.0 / K
+    # Even topics: 2 to the power of the entropy is the number of words.
+    found = aw.evaluate(dataclasses.replace(model, B=np.full_like(model.B, 1.0 / p.size)), X)
+    assert 2.0 ** found["entropy"] == pytest.approx(p.size)
+    assert found["sparsity"] == pytest.approx(0.0, abs=1e-12)
+    # A model that predicts nothing, as its correlations are almost none.
+    found = aw.evaluate(dataclasses.replace(model, A_raw_sum=1e-12), X)
+    assert found["relative_approximation_raw"] == pytest.approx(1.0, abs=1e-9)
+
+
+def test_what_is_listed_of_the_stability_is_what_evaluate_gives(fitted, sampled):
+    fitted = clone(fitted).fit(sampled.corpus)
+    found = fitted.measure_stability(sampled.corpus, n_replicates=3, level=0.8)
+    listed = sureness_metrics(found.n_replicates, found.n_shards, found.level)
+    result = aw.evaluate(fitted, sampled.corpus, metrics=["entropy"])
+    assert set(result["per_topic"]) == {"entropy", *(metric.name for metric in listed)}
+    assert all(metric.measured_on == "3 replicates of 32 shards" for metric in listed)
+    assert listed[-1].title == "Share, 80% interval, to"
+    assert "80%" in listed[-1].reading
 
 
 def test_directions_are_the_papers():

@@ -14,6 +14,7 @@ from .compare import compare
 from .console import error_console
 from .demo import demo
 from .evaluate import evaluate
+from .explore import explore
 from .export import export
 from .fit import fit
 from .groups import groups
@@ -36,6 +37,7 @@ app.command("import")(import_documents)
 app.command()(fit)
 app.command()(scan)
 app.command()(topics)
+app.command()(explore)
 app.command()(transform)
 app.command()(evaluate)
 app.command()(compare)

@@ -114,18 +114,8 @@ def _undefined(result: dict[str, Any]) -> dict[str, str]:
 
 
 def _sureness(result: dict[str, Any]) -> list[Metric]:
-    """What was found of the stability, in the company of the metrics: of all topics, then what only each topic has."""
-    from ..metrics.catalogue import Metric
+    """What was found of the stability: of all topics, then what only each topic has."""
+    from ..metrics.catalogue import sureness_metrics
 
-    if "stability" not in result:
-        return []
-    drawn = result["replicates"]
-    measured_on = f"{drawn['number']} replicates of {drawn['shards']} shards"
-    level = f"{100 * drawn['level']:g}% interval"
-    return [
-        Metric("stability", "Stability", "1 - total variation", "higher", measured_on, "of the topic and its match"),
-        Metric("stable_words", "Words kept", "share of the top 10", "higher", measured_on, "by its match"),
-        Metric("anchor_stability", "Anchor kept", "share of replicates", "higher", measured_on, "by its match"),
-        Metric("prevalence_low", f"Share, {level}, from", "p(topic)", "", measured_on, "of the topic"),
-        Metric("prevalence_high", f"Share, {level}, to", "p(topic)", "", measured_on, "of the topic"),
-    ]
+    drawn = result.get("replicates")
+    return [] if drawn is None else sureness_metrics(drawn["number"], drawn["shards"], drawn["level"])

@@ -112,7 +112,7 @@ def read_corpus(
     Corpus
         Words of text in the order of their characters; documents in the order of the source, empty ones included.
     """
-    options = _options(
+    options = reading_options(
         format=format, vocabulary=vocabulary, text_column=text_column, id_column=id_column, header=header,
         pattern=pattern, separator=separator, lowercase=lowercase, stop_words=stop_words, ngrams=ngrams,
         min_length=min_length, max_length=max_length, numbers=numbers, tokenizer=tokenizer, n_jobs=n_jobs,
@@ -142,7 +142,7 @@ def import_corpus(source: Any, folder: str | os.PathLike[str], **reading: Any) -
     StoredCorpus
         The folder, opened.
     """
-    options = _options(**reading)
+    options = reading_options(**reading)
     kind = format_of(source, options.format, options.pattern)
     FORMAT.require_writable(folder, FILES)
     if kind == "corpus":
@@ -169,7 +169,7 @@ class _Options(NamedTuple):
     progress: ReadProgress | None
 
 
-def _options(
+def reading_options(
     *,
     format: str = "auto",  # noqa: A002
     vocabulary: Any = None,
@@ -182,6 +182,7 @@ def _options(
     progress: ReadProgress | None = None,
     **rule: Any,
 ) -> _Options:
+    """The arguments of :func:`read_corpus`, checked."""
     if separator is not None and not separator:
         raise InputError("separator must be at least one character, but is empty.")
     if format == "csv" and separator is not None and len(separator) != 1:
@@ -272,7 +273,7 @@ def _poured(source: Any, kind: str, options: _Options, sink: Any) -> Any:
             f"{_name(source)} is read as {kind}, which has no columns, but a column was named: force the format (format, "
             "--format), or leave the column out."
         )
-    watch, report = _watchers(options.progress)
+    watch, report = watchers(options.progress)
     if kind == "uci":
         path = Path(source)
         file = UciFile(_only_docword(path) if path.is_dir() else path, _words(options.vocabulary), watch)
@@ -297,7 +298,7 @@ def _poured(source: Any, kind: str, options: _Options, sink: Any) -> Any:
     fixed = _words(options.vocabulary)
     counter = DocumentCounter(options.rule, options.n_jobs)
     hashes = []
-    for part in counter.parts(found_in.batches(_documents(source, kind, options, watch))):
+    for part in counter.parts(found_in.batches(documents_in(source, kind, options, watch))):
         sink.add(part)
         if part.ids is not None:
             hashes.append(hashes_of(part.ids))
@@ -323,7 +324,8 @@ def _poured(source: Any, kind: str, options: _Options, sink: Any) -> Any:
     return sink
 
 
-def _documents(source: Any, kind: str, options: _Options, watch: Watch) -> Documents:
+def documents_in(source: Any, kind: str, options: _Options, watch: Watch) -> Documents:
+    """The documents of a source of any kind, each with its id."""
     text, name = options.text_column, options.id_column
     if kind == "frame":
         return found_in.rows_of_frame(source, text, name)
@@ -345,7 +347,7 @@ def _documents(source: Any, kind: str, options: _Options, watch: Watch) -> Docum
     return found_in.lines_of(path, watch)
 
 
-def _watchers(progress: ReadProgress | None) -> tuple[Watch, Callable[[int], None]]:
+def watchers(progress: ReadProgress | None) -> tuple[Watch, Callable[[int], None]]:
     """What the reader of bytes and the counter of documents call: together they make the progress."""
     share: list[float | None] = [None]
 

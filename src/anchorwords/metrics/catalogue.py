@@ -1,4 +1,7 @@
-"""Every metric: its name, formula, direction and what it is measured on. Documentation and figures read it from here."""
+"""Every metric: its name, formula, direction, what it is measured on, and how to read it.
+
+Documentation, figures, the command line and the explorer take it from here.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,8 @@ class Metric(NamedTuple):
         The statistics or documents it needs beside the model.
     per_topic : str
         What stands under ``per_topic``.
+    reading : str
+        What it asks, how to read a value, and what to beware of, for those who have never heard of it.
     """
 
     name: str
@@ -29,6 +34,7 @@ class Metric(NamedTuple):
     better: str
     measured_on: str
     per_topic: str
+    reading: str = ""
 
     @property
     def direction(self) -> str:
@@ -44,7 +50,17 @@ _TERM = "the term of topic k"
 _RECOVERY = "mean_i |Cbar_i - Bt_i Cbar_S|_2"
 
 METRICS: tuple[Metric, ...] = (
-    Metric("relative_recovery", "RelativeRecovery", f"{_RECOVERY} / |Cbar|_F", "lower", _RECTIFIED, _WORD_SHARE),
+    Metric(
+        "relative_recovery",
+        "RelativeRecovery",
+        f"{_RECOVERY} / |Cbar|_F",
+        "lower",
+        _RECTIFIED,
+        _WORD_SHARE,
+        reading="Is each word's company (the words it occurs with) a mix of the company of the anchors, the words that "
+        "stand for topics? 0 is a perfect mix. Asked of the counts as the fit cleaned them; compare on the same "
+        "words.",
+    ),
     Metric(
         "relative_recovery_original",
         "RelativeRecovery, original",
@@ -52,9 +68,32 @@ METRICS: tuple[Metric, ...] = (
         "lower",
         _ORIGINAL,
         _WORD_SHARE,
+        reading="Is each word's company (the words it occurs with) a mix of the company of the anchors, the words that "
+        "stand for topics? 0 is a perfect mix, which noise in the counts rules out; compare on the same "
+        "documents.",
     ),
-    Metric("recovery", "Recovery", _RECOVERY, "lower", _RECTIFIED, _WORD_SHARE),
-    Metric("recovery_original", "Recovery, original", _RECOVERY, "lower", _ORIGINAL, _WORD_SHARE),
+    Metric(
+        "recovery",
+        "Recovery",
+        _RECOVERY,
+        "lower",
+        _RECTIFIED,
+        _WORD_SHARE,
+        reading="How far, on average, is a word's company (the words it occurs with) from the model's mix of the "
+        "anchors' company? Anchors are words that stand for topics; 0 is no distance. Asked of the counts as the fit "
+        "cleaned them.",
+    ),
+    Metric(
+        "recovery_original",
+        "Recovery, original",
+        _RECOVERY,
+        "lower",
+        _ORIGINAL,
+        _WORD_SHARE,
+        reading="How far, on average, is a word's company (the words it occurs with) from the model's mix of the "
+        "anchors', the words that stand for topics? From 0, no distance, to 1.4; noisy rare words count as much "
+        "as any.",
+    ),
     Metric(
         "relative_approximation",
         "RelativeApproximation",
@@ -62,6 +101,8 @@ METRICS: tuple[Metric, ...] = (
         "lower",
         _ORIGINAL,
         _ROW_SHARE,
+        reading="How far are the pairs of words that the topics predict from those in the documents? 0 is perfect, 1 no "
+        "better than predicting nothing. Frequent words count most, and noise keeps it above 0.",
     ),
     Metric(
         "relative_approximation_raw",
@@ -70,6 +111,9 @@ METRICS: tuple[Metric, ...] = (
         "lower",
         _ORIGINAL,
         _ROW_SHARE,
+        reading="How far are predicted pairs of words from those in the documents, with the topics' correlations not yet "
+        "scaled to sum to 1? 0 is perfect, 1 no better than predicting nothing; far above 1 the anchor words do "
+        "not fit.",
     ),
     Metric(
         "relative_approximation_rectified",
@@ -78,8 +122,19 @@ METRICS: tuple[Metric, ...] = (
         "lower",
         _RECTIFIED,
         _ROW_SHARE,
+        reading="How far are the pairs of words that the topics predict from the counts as the fit cleaned them of noise?"
+        " 0 is perfect, 1 no better than predicting nothing. Frequent words count most.",
     ),
-    Metric("approximation", "Approximation", "|C - B A B'|_F, A normalised", "lower", _ORIGINAL, _ROW_SHARE),
+    Metric(
+        "approximation",
+        "Approximation",
+        "|C - B A B'|_F, A normalised",
+        "lower",
+        _ORIGINAL,
+        _ROW_SHARE,
+        reading="How far are the pairs of words that the topics predict from those in the documents? 0 is perfect. The "
+        "scale is that of these documents: between collections compare the relative one.",
+    ),
     Metric(
         "approximation_raw",
         "Approximation, raw A",
@@ -87,6 +142,8 @@ METRICS: tuple[Metric, ...] = (
         "lower",
         _ORIGINAL,
         _ROW_SHARE,
+        reading="How far are predicted pairs of words from those in the documents, with the topics' correlations not yet "
+        "scaled to sum to 1? 0 is perfect. The scale is these documents' own: else compare the relative one.",
     ),
     Metric(
         "approximation_rectified",
@@ -95,10 +152,40 @@ METRICS: tuple[Metric, ...] = (
         "lower",
         _RECTIFIED,
         _ROW_SHARE,
+        reading="How far are the pairs of words that the topics predict from the counts as the fit cleaned them of noise?"
+        " 0 is perfect. The scale is that of these counts: between collections compare the relative one.",
     ),
-    Metric("relative_dominancy", "RelativeDominancy", "mean_k A_kk / |A|_F", "lower", "the model alone", _TERM),
-    Metric("dominancy", "Dominancy", "mean_k A_kk / sum_l A_kl", "lower", "the model alone", _TERM),
-    Metric("specificity", "Specificity", "mean_k KL(B_k || p) in bits, p = C e", "higher", _ORIGINAL, _TERM),
+    Metric(
+        "relative_dominancy",
+        "RelativeDominancy",
+        "mean_k A_kk / |A|_F",
+        "lower",
+        "the model alone",
+        _TERM,
+        reading="Do topics keep to themselves? Lower is more mixing within documents; where none mix it is up to 1 over "
+        "the square root of the number of topics, so compare at the same number. Some collections do mix little.",
+    ),
+    Metric(
+        "dominancy",
+        "Dominancy",
+        "mean_k A_kk / sum_l A_kl",
+        "lower",
+        "the model alone",
+        _TERM,
+        reading="If a word of a document is of some topic, how likely is another one to be of the same? From 0 to 1, "
+        "where topics never mix. Lower shows more of how topics relate, but some collections do mix little.",
+    ),
+    Metric(
+        "specificity",
+        "Specificity",
+        "mean_k KL(B_k || p) in bits, p = C e",
+        "higher",
+        _ORIGINAL,
+        _TERM,
+        reading="How much does a topic differ from the words of all documents together, in bits? 0 is not at all, and "
+        "such a topic says nothing; 0.5 to 6 in the paper's collections, more with more topics. Compare on the "
+        "same words.",
+    ),
     Metric(
         "dissimilarity",
         "Dissimilarity",
@@ -106,6 +193,8 @@ METRICS: tuple[Metric, ...] = (
         "higher",
         "the model alone",
         _TERM,
+        reading="How many of a topic's 20 most probable words are in no other topic's 20? From 0, topics that repeat "
+        "each other, to 20. It usually falls as topics are added.",
     ),
     Metric(
         "log_relative_volume",
@@ -114,6 +203,9 @@ METRICS: tuple[Metric, ...] = (
         "higher",
         _RECTIFIED,
         "distance of the anchor from the hull of the others",
+        reading="How large a space do the anchors, the words that stand for topics, span beside random points? A natural "
+        "logarithm: 0 is as large, 1 is 2.7 times. Compare at the same number of topics; odd rare words span much"
+        " too.",
     ),
     Metric(
         "log_relative_volume_all_rows",
@@ -122,6 +214,9 @@ METRICS: tuple[Metric, ...] = (
         "higher",
         _RECTIFIED,
         "distance of the anchor from the hull of the others",
+        reading="How large a space do the anchors, the words that stand for topics, span beside the widest of as many "
+        "random points as there are words? A natural logarithm: 0 is as large, 1 is 2.7 times. Odd rare words "
+        "span much too.",
     ),
     Metric(
         "mst_incoherence",
@@ -130,6 +225,9 @@ METRICS: tuple[Metric, ...] = (
         "lower",
         _ORIGINAL,
         _TERM,
+        reading="Do pairs seen together link a topic's 7 most probable words and the 7 most seen with its anchor word? A "
+        "link costs 0 (always together), 0.5 (as by chance) to 1 (never): at most 13 in all, less where both "
+        "lists agree.",
     ),
     Metric(
         "npmi_coherence",
@@ -138,6 +236,8 @@ METRICS: tuple[Metric, ...] = (
         "higher",
         "boolean documents of the given corpus",
         _TERM,
+        reading="Are a topic's 10 most probable words found in the same documents? -1 is never, 0 as often as by chance, "
+        "1 always; 0.1 to 0.6 in the paper's collections. Topics that repeat each other score well too.",
     ),
     Metric(
         "umass_coherence",
@@ -146,6 +246,9 @@ METRICS: tuple[Metric, ...] = (
         "higher",
         "boolean documents of the given corpus",
         _TERM,
+        reading="Do documents with one of a topic's 20 most probable words hold the others too? A sum over pairs: about 0"
+        " is best, -150 to -450 usual in the paper's collections. Common words score well, though they say "
+        "little.",
     ),
     Metric(
         "topic_diversity",
@@ -154,8 +257,19 @@ METRICS: tuple[Metric, ...] = (
         "higher",
         "the model alone",
         "mean over its words of 1 / number of topics that list the word",
+        reading="What share of the 25 most probable words of all topics are different ones? 1 is that topics share no "
+        "word; 1 over the number of topics is that all are alike. It usually falls as topics are added.",
     ),
-    Metric("entropy", "Entropy", "mean_k -sum_i B_ik log2 B_ik, in bits", "", "the model alone", _TERM),
+    Metric(
+        "entropy",
+        "Entropy",
+        "mean_k -sum_i B_ik log2 B_ik, in bits",
+        "",
+        "the model alone",
+        _TERM,
+        reading="Over how many words does a topic spread? 2 to the power of this is how many equally probable words would"
+        " spread alike: 8 bits are 256 words. Neither end is better: a topic may be narrow or broad.",
+    ),
     Metric(
         "sparsity",
         "Sparsity",
@@ -163,6 +277,8 @@ METRICS: tuple[Metric, ...] = (
         "",
         "the model alone",
         _TERM,
+        reading="Does a topic put its weight on few words? 0 is evenly on all words, 1 is all on one. Neither end is "
+        "better: a topic may be narrow or broad.",
     ),
     Metric(
         "A_raw_sum",
@@ -171,7 +287,46 @@ METRICS: tuple[Metric, ...] = (
         "",
         "the model alone",
         "sum of the topic's row",
+        reading="Do the anchors, the words that stand for topics, fit the documents? Then the shares of pairs of topics "
+        "sum to 1 before they are scaled to; far from 1 they do not. Refined topics have 1 by definition: it "
+        "tells nothing.",
     ),
 )
 
 BY_NAME: dict[str, Metric] = {metric.name: metric for metric in METRICS}
+
+
+def sureness_metrics(n_replicates: int, n_shards: int, level: float) -> list[Metric]:
+    """What is known of a model whose stability was measured, in the company of the metrics.
+
+    ``stability`` is one of all topics, too; the others only each topic has. Names are those under ``per_topic``.
+    """
+    measured_on = f"{n_replicates} replicates of {n_shards} shards"
+    share = f"{100 * level:g}%"
+    others = "Had other documents of the same kind been collected"
+    interval = f"from end to end, the interval holds the true share in about {share} of collections like this."
+    return [
+        Metric(
+            "stability", "Stability", "1 - total variation", "higher", measured_on, "of the topic and its match",
+            f"{others}, how much of a topic would be there again? From 0 to 1, which is all of it; often two thirds. "
+            "Compare topics: the least sure rest on few documents or on chance.",
+        ),
+        Metric(
+            "stable_words", "Words kept", "share of the top 10", "higher", measured_on, "by its match",
+            f"{others}, what share of a topic's 10 most probable words would be among them again? From 0 to 1; often "
+            "0.6. Where it is low, read nothing into single words.",
+        ),
+        Metric(
+            "anchor_stability", "Anchor kept", "share of replicates", "higher", measured_on, "by its match",
+            f"{others}, how often would the same word stand for the topic, as its anchor? From 0 to 1; often 0.2 to 0.4, "
+            "and no harm where the topic itself is stable.",
+        ),
+        Metric(
+            "prevalence_low", f"Share, {share} interval, from", "p(topic)", "", measured_on, "of the topic",
+            f"The topic's share may be as small as this: {interval}",
+        ),
+        Metric(
+            "prevalence_high", f"Share, {share} interval, to", "p(topic)", "", measured_on, "of the topic",
+            f"The topic's share may be as large as this: {interval}",
+        ),
+    ]  # fmt: skip

@@ -58,7 +58,7 @@ class Reference:
         self.n_words = self._source.n_words if isinstance(self._source, BlockSource) else int(self._source.shape[1])
 
     @classmethod
-    def of_operator(cls, operator: CooccurrenceOperator | StreamedOperator) -> Reference:
+    def of_operator(cls, operator: Any) -> Reference:
         """The co-occurrence alone: metrics that count documents cannot be measured on it."""
         reference = cls.__new__(cls)
         reference._source, reference._n_jobs, reference.n_words = None, None, operator.shape[0]

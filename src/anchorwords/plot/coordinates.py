@@ -74,7 +74,7 @@ def space_coordinates(model: Any, rectified: Any = None) -> SpaceCoordinates:
     if compressed is None:
         return _of_matrix(rectified)
     X, _, usable = normalised_coordinates(np.asarray(compressed))
-    return _of_rows(X, usable)
+    return place_rows(X, usable)
 
 
 def hull(points: FloatArray) -> IntArray:
@@ -101,7 +101,8 @@ def hull(points: FloatArray) -> IntArray:
     return finite[[int(along.argmin()), int(along.argmax())]]
 
 
-def _of_rows(X: FloatArray, usable: BoolArray) -> SpaceCoordinates:
+def place_rows(X: FloatArray, usable: BoolArray) -> SpaceCoordinates:
+    """The two leading principal components of the usable rows of X."""
     rows = X[usable]
     centred = rows - rows.mean(axis=0)
     scatter = centred.T @ centred

@@ -1,0 +1,157 @@
+"""``anchorwords explore``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .options import Jobs, Quiet, as_fitted, given_options, opened, with_reading
+from .output import as_plain, suffix_of
+
+if TYPE_CHECKING:
+    from ..corpus.corpus import Corpus
+    from ..corpus.read import ReadProgress
+
+_PAGE = Path("topics.html")
+_PAGES = (".html", ".htm")
+
+
+@with_reading
+def explore(
+    model: Annotated[Path, typer.Argument(help="Model folder written by fit.")],
+    reading: dict[str, Any],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help=f"File to write, whole or not at all; {_PAGE} by default, unless --serve or --json."
+        ),
+    ] = None,
+    corpus: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOURCE",
+            help="Documents to list with their topics, usually those of the fit: whatever fit reads, or a corpus folder; "
+            "- is standard input.",
+        ),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    no_texts: Annotated[
+        bool, typer.Option("--no-texts", help="Do not show how the documents of --corpus begin, only their names.")
+    ] = False,
+    serve: Annotated[
+        bool,
+        typer.Option("--serve", help="Show the page in the browser, from this machine and for it only, until Ctrl-C."),
+    ] = False,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port of --serve; a free one by default.")] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only say where --serve has the page.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="What the page shows as JSON, to --output or standard output; no page.")
+    ] = False,
+    jobs: Jobs = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write a page to look at the topics of a model: one HTML file that needs no network and nothing else.
+
+    It holds a map of the topics, their words, what goes with each word, and with --corpus the documents that a topic has
+    most of. Where documents are text it also holds how these begin: use --no-texts where that is not to be passed on.
+
+    Example: anchorwords explore kos-model -o kos.html --corpus docword.kos.txt.gz
+
+    Example: anchorwords explore kos-model --serve
+    """
+    from .. import load_model
+    from ..exploring.data import explorer_data
+    from ..exploring.page import rendered
+    from .console import document_progress
+
+    _check(reading, corpus, no_texts, serve, port, no_browser, as_json)
+    if output is None and not serve and not as_json:
+        output = _PAGE
+    fitted = load_model(model)
+    how = reading if corpus is None else as_fitted(fitted, corpus, reading)
+    with (
+        _written(output, as_json) as partial,
+        _source(corpus, how, quiet, jobs) as source,
+        document_progress("Documents", quiet) as progress,
+    ):
+        texts = None if no_texts else _texts(corpus, how, progress)
+        data = explorer_data(fitted, source, title=title, texts=texts, n_jobs=jobs, progress=progress)
+        whole = json.dumps(as_plain(data), ensure_ascii=False) + "\n" if as_json else rendered(data)
+        if partial is not None:
+            partial.write_text(whole, encoding="utf-8", errors="replace", newline="\n")
+    if output is not None and not quiet:
+        size = output.stat().st_size / 1e3
+        how_to = "" if as_json else ": open it in any browser, it needs no network and no other file"
+        typer.echo(f"{fitted.n_components} topics written to {output} ({size:,.0f} kB){how_to}")
+    if serve:
+        _shown(whole, port or 0, not no_browser, quiet)
+    elif output is None:
+        typer.echo(whole, nl=False)
+
+
+def _check(
+    reading: dict[str, Any], corpus: str | None, no_texts: bool, serve: bool, port: int | None, no_browser: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """BadParameter where what was said does not go together."""
+    if serve and as_json:
+        raise typer.BadParameter("--serve shows the page, which --json does without: choose one of them")
+    for name, given in (("--port", port is not None), ("--no-browser", no_browser)):
+        if given and not serve:
+            raise typer.BadParameter(f"{name} is about the page that --serve shows: give both")
+    if corpus is None:
+        if no_texts:
+            raise typer.BadParameter("--no-texts is about documents, but there are none without --corpus")
+        if given_names := given_options(reading):
+            raise typer.BadParameter(
+                f"{', '.join(given_names)}: how to read documents, but there are none without --corpus"
+            )
+
+
+def _written(output: Path | None, as_json: bool) -> AbstractContextManager[Path | None]:
+    """The file to fill; refused before there is any work where it cannot be."""
+    from .._folders import file_written_whole
+
+    if output is None:
+        return nullcontext()
+    if not as_json:
+        suffix_of(output, _PAGES)  # of what is called otherwise, browsers show the source
+    elif output.suffix.lower() in _PAGES:
+        raise typer.BadParameter(f"--json writes no page: call --output {output.with_suffix('.json')}, not {output}")
+    if output.is_dir() or not output.absolute().parent.is_dir():
+        why = "is a folder" if output.is_dir() else "is in a folder that does not exist"
+        raise typer.BadParameter(f"--output {output} {why}: name a file to write")
+    return file_written_whole(output)
+
+
+def _source(
+    corpus: str | None, reading: dict[str, Any], quiet: bool, jobs: int | None
+) -> AbstractContextManager[Corpus | None]:
+    return nullcontext() if corpus is None else opened(corpus, reading, quiet, jobs)
+
+
+def _texts(
+    corpus: str | None, reading: dict[str, Any], progress: ReadProgress | None
+) -> Callable[[list[int]], dict[int, str]] | None:
+    """How documents begin; a pipe cannot be read again."""
+    if corpus is None or corpus == "-":
+        return None
+    from ..corpus.texts import texts_at
+
+    return lambda rows: texts_at(corpus, rows, progress=progress, **reading)
+
+
+def _shown(page: str, port: int, open_browser: bool, quiet: bool) -> None:
+    from ..exploring.serving import serve
+    from .console import remark
+
+    def ready(address: str) -> None:
+        typer.echo(address)
+        remark("served to this machine only, until Ctrl-C", quiet)
+
+    serve(page, port=port, open_browser=open_browser, ready=ready)

@@ -1,0 +1,151 @@
+"""The plain dict behind the page: everything that it shows, bounded, and nothing else. docs/explorer.md describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._typing import IntArray
+from .._validation import check_n_jobs
+from .._version import __version__
+from ..corpus.corpus import Corpus
+from ..exceptions import InputError
+from ..interpret.ranking import check_ranking, word_probabilities
+from ..interpret.words import characteristic_indices, prominent_indices, top_indices, words_of
+from ..metrics.incoherence import N_WORDS, topic_trees
+from ..model import TopicModel, as_topic_model
+from ..presets import ranking_for
+from .documents import Progress, Texts, topic_documents
+from .facts import convergence, facts, likelihood, measured, parameters
+from .layout import ASPECT, topic_map
+from .plain import label_of, name, number
+from .relevance import STEP, words_at_any_weight
+from .topics import strong_edges, topic_rows, tree_of
+from .words import choose_words, word_columns, word_space
+
+FORMAT = "anchorwords-explorer"
+VERSION = 1
+# Words that the slider shows at a time, and of either list beside it.
+_RELEVANT = 24
+_LISTED = 12
+_IN_LABEL = 3
+
+
+def explorer_data(
+    model: Any,
+    corpus: Any = None,
+    *,
+    title: str | None = None,
+    labels: Sequence[str] | None = None,
+    texts: Texts | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Everything the explorer page shows, as JSON can hold it; its keys are described in docs/explorer.md.
+
+    Parameters
+    ----------
+    model : TopicModel or fitted AnchorTopicModel
+        Only an estimator knows its parameters, its documents and how it converged.
+    corpus : Corpus or (M, N) counts, optional
+        Documents to list for each topic and to measure on, usually those of the fit.
+    title : str, optional
+        Of the page.
+    labels : sequence of K str, optional
+        Names of the topics, such as :func:`label_topics` gives; by default their first three words.
+    texts : sequence of str, or callable, optional
+        Text of each document of the corpus, to show how the listed ones begin; or a function that is called once with the
+        rows that are wanted, and returns a mapping from row to text.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    progress : callable, optional
+        Called with the number of documents gone through and their share of all.
+
+    Returns
+    -------
+    dict
+        Of lists, strings and numbers. Its size is bounded: it grows with the topics, and hardly with words or documents.
+    """
+    from .together import FactoredCooccurrence
+
+    record = as_topic_model(model)
+    jobs = check_n_jobs(n_jobs)
+    if texts is not None and corpus is None:
+        raise InputError("texts belong to documents: give the corpus too.")
+    if record.vocabulary is None and isinstance(corpus, Corpus) and corpus.n_words == record.n_words:
+        record = record.with_vocabulary(corpus.vocabulary)
+    words, ranking = words_of(record), ranking_for(record)
+    if labels is not None and (isinstance(labels, str) or len(labels) != record.n_components):
+        raise InputError(f"labels must name each of the {record.n_components} topics once, in the order of topic ids.")
+    lists = _lists(record)
+    together = FactoredCooccurrence(record)
+    metrics, per_topic = measured(record, corpus, together, jobs)
+    columns = choose_words(record, [top for tops in lists.values() for top in tops])
+    place_of = np.full(record.n_words, -1, dtype=np.intp)
+    place_of[columns] = np.arange(columns.size)
+    if labels is None:
+        tops = top_indices(record, 3 * _IN_LABEL, ranking=ranking)
+        labels = [label_of([words[i] for i in top], _IN_LABEL) for top in tops]
+    topics = topic_rows(record, place_of, labels, lists, topic_map(record.A), per_topic)
+    for row, tree in zip(topics, _trees(record, place_of, lists, together, corpus), strict=True):
+        row["tree"] = tree
+    if corpus is not None:
+        composed = model if as_topic_model(model) is record else record
+        documents = topic_documents(composed, corpus, words, texts, jobs, progress)
+        for row, found in zip(topics, documents, strict=True):
+            row["documents"] = found
+    p = word_probabilities(record.B, record.prevalence)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "written_by": f"anchorwords {__version__}",
+        "title": name(title) if title else f"{record.n_components} topics",
+        "n_topics": record.n_components,
+        "n_words": record.n_words,
+        "n_documents": getattr(model, "n_docs_", None),
+        "level": None if record.stability is None else number(record.stability.level),
+        "weight": check_ranking("relevance") if ranking == "relevance" else 1.0,
+        "step": STEP,
+        "relevant": _RELEVANT,
+        "map": {"aspect": ASPECT, "edges": strong_edges(record)},
+        "topics": topics,
+        "words": word_columns(record, columns, words, p, together),
+        "space": word_space(record, columns),
+        "model": {
+            "facts": facts(model, record, corpus, columns.size),
+            "parameters": parameters(model),
+            "convergence": convergence(model),
+            "log_likelihood": likelihood(record),
+            "metrics": metrics,
+        },
+    }
+
+
+def _lists(record: TopicModel) -> dict[str, list[IntArray]]:
+    characteristic = (
+        [np.zeros(0, dtype=np.intp)] * record.n_components
+        if record.anchor_rows is None
+        else characteristic_indices(record, _LISTED)
+    )
+    return {
+        "words": words_at_any_weight(record.B, record.prevalence, _RELEVANT),
+        "prominent": prominent_indices(record, _LISTED),
+        "characteristic": characteristic,
+    }
+
+
+def _trees(
+    record: TopicModel, place_of: IntArray, lists: dict[str, list[IntArray]], together: Any, corpus: Any
+) -> list[dict[str, Any] | None]:
+    """Minimum spanning trees of the topics; none where characteristic words are not known."""
+    if record.anchor_rows is None:
+        return [None] * record.n_components
+    trees = topic_trees(record, together if corpus is None else corpus, N_WORDS)
+    sheets: list[dict[str, Any] | None] = []
+    for k, tree in enumerate(trees):
+        prominent, characteristic = lists["prominent"][k][:N_WORDS], lists["characteristic"][k][:N_WORDS]
+        index = np.concatenate([prominent, characteristic[~np.isin(characteristic, prominent)]])
+        sheets.append(tree_of(tree, place_of[index]))
+    return sheets

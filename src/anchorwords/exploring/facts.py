@@ -1,0 +1,164 @@
+"""What the page says of the model as a whole: sizes, parameters, convergence, metrics with a reading of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._typing import FloatArray
+from .._version import __version__
+from ..corpus.corpus import Corpus
+from ..metrics.catalogue import METRICS, Metric, sureness_metrics
+from ..metrics.evaluate import evaluate
+from ..metrics.reference import Reference
+from ..model import TopicModel
+from ..rectify.options import rectifier_to_dict
+from .plain import name, number, numbers
+from .together import FactoredCooccurrence
+
+# What can be said without documents: of the model alone, or of its own co-occurrence.
+_WITHOUT_DOCUMENTS = (
+    "relative_recovery", "relative_approximation_rectified", "relative_dominancy", "specificity", "dissimilarity",
+    "log_relative_volume", "mst_incoherence", "topic_diversity", "entropy", "sparsity", "A_raw_sum",
+)  # fmt: skip
+# And with them: each once, in the form that compares best.
+_WITH_DOCUMENTS = (
+    "relative_recovery", "relative_approximation", "relative_dominancy", "specificity", "dissimilarity",
+    "log_relative_volume", "mst_incoherence", "npmi_coherence", "umass_coherence", "topic_diversity", "entropy",
+    "sparsity", "A_raw_sum",
+)  # fmt: skip
+# Metrics of single topics that the tables show.
+PER_TOPIC = ("specificity", "mst_incoherence", "npmi_coherence")
+# Points of a curve at most: a line of a few hundred pixels shows no more.
+_POINTS = 400
+
+
+def measured(
+    model: TopicModel, corpus: Any, together: FactoredCooccurrence, n_jobs: int | None
+) -> tuple[list[dict[str, Any]], dict[str, FloatArray]]:
+    """Metrics as the page lists them, and those of each topic by name."""
+    given: Any = Reference.of_operator(together) if corpus is None else corpus
+    wanted = _WITHOUT_DOCUMENTS if corpus is None else _WITH_DOCUMENTS
+    result = evaluate(model, given, metrics=wanted, n_jobs=n_jobs)
+    known = [metric for metric in METRICS if metric.name in wanted]
+    rows = [_metric_row(metric, result, corpus is None) for metric in known]
+    if model.stability is not None:
+        drawn = model.stability
+        values = {
+            "stability": float(drawn.similarity.mean()),
+            "stable_words": float(drawn.words.mean()),
+            "anchor_stability": float(drawn.anchor.mean()),
+        }
+        sure = sureness_metrics(drawn.n_replicates, drawn.n_shards, drawn.level)
+        rows = [_metric_row(metric, values, False) for metric in sure if metric.name in values] + rows
+    per_topic = {key: result["per_topic"][key] for key in PER_TOPIC if key in result["per_topic"]}
+    return rows, per_topic
+
+
+def _metric_row(metric: Metric, result: Mapping[str, Any], alone: bool) -> dict[str, Any]:
+    value, error = result.get(metric.name), result.get("standard_error", {}).get(metric.name)
+    own = alone and metric.measured_on.startswith("original C")
+    return {
+        "name": metric.name,
+        "title": metric.title,
+        "value": None if value is None else number(value, 4),
+        "standard_error": None if error is None else number(error, 2),
+        "better": metric.better,
+        "reading": metric.reading,
+        "formula": metric.formula,
+        "measured_on": "the model's own co-occurrence, as no documents were given" if own else metric.measured_on,
+        "undefined": result.get("undefined", {}).get(metric.name, ""),
+    }
+
+
+def facts(model: Any, record: TopicModel, corpus: Any, n_words_shown: int) -> list[dict[str, Any]]:
+    """Sizes and origins, each with a word on what it means."""
+    rows = [
+        _fact("Topics", record.n_components, "K, the number that was asked for"),
+        _fact("Words", record.n_words, "N, the vocabulary of the model"),
+        _fact("Words in this page", n_words_shown, _sample(record, n_words_shown)),
+    ]
+    documents = getattr(model, "n_docs_", None)
+    if documents is not None:
+        short = getattr(model, "n_skipped_", 0) or 0
+        note = f"and {short:,} with fewer than two words were skipped" if short else "that topics were learned from"
+        rows.append(_fact("Documents", documents, note))
+    if corpus is not None:
+        size = corpus.n_docs if isinstance(corpus, Corpus) else getattr(corpus, "shape", (None,))[0]
+        if size is not None:
+            rows.append(_fact("Documents measured on", int(size), "those that this page was made with"))
+    refined = record.log_likelihood is not None
+    rows.append(
+        _fact(
+            "Method",
+            "anchor words, refined by likelihood" if refined else "anchor words (Algorithm 6)" if record.Y is not None
+            else "anchor words",
+            "topics start from words that stand for them, and are then polished on the documents" if refined
+            else "each topic is read off a word that stands for it alone",
+        )
+    )  # fmt: skip
+    if (converged := getattr(model, "converged_", None)) is not None:
+        steps = getattr(model, "n_iter_", 0)
+        note = f"rectification met its tolerance after {steps} steps" if converged else f"stopped after {steps} steps"
+        rows.append(_fact("Converged", "yes" if converged else "no", note))
+    rows.append(_fact("Written by", f"anchorwords {__version__}", "no network was needed, and none is used"))
+    return rows
+
+
+def _sample(record: TopicModel, n: int) -> str:
+    if n == record.n_words:
+        return "all of them"
+    return "every word that a topic lists, the most frequent, and an even sample of the rest"
+
+
+def _fact(title: str, value: Any, note: str) -> dict[str, Any]:
+    return {"name": title, "value": value, "note": note}
+
+
+def parameters(model: Any) -> list[dict[str, str]]:
+    """Parameters of the estimator; none for a bare TopicModel."""
+    if not hasattr(model, "get_params"):
+        return []
+    return [
+        {"name": key, "value": name(_shown(key, value), 200)} for key, value in model.get_params(deep=False).items()
+    ]
+
+
+def _shown(key: str, value: Any) -> str:
+    if key == "rectifier":
+        options = rectifier_to_dict(value)
+        if isinstance(options, dict):
+            return ", ".join(f"{part} {option}" for part, option in options.items() if option is not None)
+        return str(options)
+    if isinstance(value, (list, tuple)):
+        return ", ".join(" + ".join(map(str, part)) if isinstance(part, (list, tuple)) else str(part) for part in value)
+    return str(value)
+
+
+def convergence(model: Any) -> dict[str, Any] | None:
+    """Violation of each step of the rectification, thinned evenly where there are very many; None where not known."""
+    history = getattr(model, "history_", None)
+    if not history:
+        return None
+    options = rectifier_to_dict(getattr(model, "rectifier", None)) or {}
+    steps = _thinned(len(history))
+    method = options.get("name", "") if isinstance(options, dict) else options
+    return {
+        "method": str(method).upper(),
+        "tol": options.get("tol") if isinstance(options, dict) else None,
+        "converged": bool(getattr(model, "converged_", False)),
+        "steps": [step + 1 for step in steps],
+        "violation": numbers([history[step].violation for step in steps], 3),
+        "change": numbers([history[step].change for step in steps], 3),
+    }
+
+
+def _thinned(n: int) -> list[int]:
+    if n <= _POINTS:
+        return list(range(n))
+    return sorted({round(i * (n - 1) / (_POINTS - 1)) for i in range(_POINTS)})
+
+
+def likelihood(record: TopicModel) -> list[Any] | None:
+    """Log-likelihood of a token in each sweep of the refinement; None for spectral topics."""
+    return None if record.log_likelihood is None else numbers(record.log_likelihood, 5)

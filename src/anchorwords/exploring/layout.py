@@ -1,0 +1,139 @@
+"""Topics on a map: near where they go together, circles that do not cover each other.
+
+Notation
+--------
+A : (K, K)   p(topic, topic') of two words of a document
+E_kl = a_k a_l for k != l, with the row sums of A off its diagonal: what to expect of words of different topics
+affinity_kl = A_kl / E_kl: above 1 where two topics share documents more often than expected
+delta_kl = affinity_kl^(-1/2), what the distance on the map should be
+
+Chance, p_k p_l, is no measure here: documents of few topics make nearly all pairs of topics rarer than that.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._typing import FloatArray
+
+# The map is as wide as this, and 1 high.
+ASPECT = 1.5
+# Share of the map that circles cover together, and the smallest circle that can still be hit.
+_COVERED = 0.16
+_SMALLEST = 0.008
+# Distances asked for: beyond these topics are just together, or just apart.
+_NEAREST, _FARTHEST = 0.25, 2.5
+_STEPS = 300
+_MARGIN = 0.02
+
+
+def affinities(A: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Affinity and expectation E of each pair of topics; 1 and 0 on the diagonal, and 1 where nothing is expected.
+
+    E is quasi-independence: of two words of one document that are of different topics, how often they would be of these
+    two if topics went together by their frequency alone. Found by proportional fitting, damped, to twelve digits or as
+    near as a thousand steps come: where one topic has more than half of all there is, no such a exists.
+    """
+    off = A - np.diag(np.diagonal(A))
+    margin = off.sum(axis=1)
+    a = margin / np.sqrt(max(margin.sum(), np.finfo(np.float64).tiny))
+    for _ in range(1000):
+        rest = a.sum() - a
+        wanted = np.divide(margin, rest, out=np.zeros_like(a), where=rest > 0.0)
+        if np.abs(wanted - a).max(initial=0.0) <= 1e-12 * a.max(initial=0.0):
+            break
+        a = np.sqrt(a * wanted)
+    expected = np.outer(a, a)
+    np.fill_diagonal(expected, 0.0)
+    ratio = np.divide(off, expected, out=np.ones_like(off), where=expected > 0.0)
+    return ratio, expected
+
+
+def topic_map(A: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Places and radii of topics, on a map of width :data:`ASPECT` and height 1.
+
+    Distances are fitted by stress majorisation (SMACOF), near pairs weighing more; the start is classical scaling, so that
+    the same A always gives the same map. Areas are as the prevalence.
+
+    Returns
+    -------
+    places : (K, 2) array
+    radii : (K,) array
+    """
+    p = A.sum(axis=1)
+    radii = np.maximum(np.sqrt(_COVERED * ASPECT * p / np.pi), _SMALLEST)
+    if p.size == 1:
+        return np.array([[ASPECT / 2.0, 0.5]]), radii
+    delta = np.clip(1.0 / np.sqrt(np.maximum(affinities(A)[0], 1e-12)), _NEAREST, _FARTHEST)
+    np.fill_diagonal(delta, 0.0)
+    X = _upright(_majorised(_classical(delta), delta))
+    room = np.array([ASPECT, 1.0])
+    low, high = X.min(axis=0), X.max(axis=0)
+    size = np.maximum(high - low, 1e-9)
+    # One scale for both axes would leave wide maps half empty; up to twice is hardly seen.
+    scale = (room - 2.0 * (radii.max() + _MARGIN)) / size
+    scale = np.minimum(scale, 2.0 * scale.min())
+    places = (X - (low + high) / 2.0) * scale + room / 2.0
+    return _apart(places, radii, room), radii
+
+
+def _classical(delta: FloatArray) -> FloatArray:
+    """Classical scaling to two dimensions; rounding must not decide between axes of the same length."""
+    squared = delta**2
+    centred = squared - squared.mean(axis=0) - squared.mean(axis=1)[:, None] + squared.mean()
+    values, vectors = np.linalg.eigh(-0.5 * centred)
+    X = vectors[:, ::-1][:, :2] * np.sqrt(np.maximum(values[::-1][:2], 0.0))
+    if X.shape[1] < 2 or np.ptp(X[:, 1]) <= 1e-9 * max(np.ptp(X[:, 0]), 1e-9):
+        # On a line majorisation never leaves it: a bow does.
+        X = np.column_stack([X[:, 0], 1e-2 * np.cos(np.arange(len(X)))])
+    return X
+
+
+def _majorised(X: FloatArray, delta: FloatArray) -> FloatArray:
+    """SMACOF with weights delta^-2: each step solves the quadratic that lies above the stress and touches it at X."""
+    K = len(X)
+    weight = np.divide(1.0, delta**2, out=np.zeros_like(delta), where=delta > 0.0)
+    V = np.diag(weight.sum(axis=1)) - weight
+    inverse = np.linalg.inv(V + 1.0 / K) - 1.0 / K
+    for _ in range(_STEPS):
+        distance = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+        ratio = np.divide(weight * delta, distance, out=np.zeros_like(delta), where=distance > 1e-12)
+        step = inverse @ ((np.diag(ratio.sum(axis=1)) - ratio) @ X)
+        moved = float(np.abs(step - X).max())
+        X = step
+        if moved < 1e-6:
+            break
+    return X
+
+
+def _upright(X: FloatArray) -> FloatArray:
+    """Longest axis across, each pointing to where topics reach farther."""
+    centred = X - X.mean(axis=0)
+    turned = centred @ np.linalg.eigh(centred.T @ centred).eigenvectors[:, ::-1]
+    return turned * np.where((turned**3).sum(axis=0) < 0.0, -1.0, 1.0)
+
+
+def _apart(places: FloatArray, radii: FloatArray, room: FloatArray) -> FloatArray:
+    """Circles pushed off each other, each by half of what they share, and back into the map."""
+    gap = 0.35 * float(np.median(radii))
+    want = radii[:, None] + radii[None] + gap
+    np.fill_diagonal(want, 0.0)
+    X = places.copy()
+    index = np.arange(len(X))
+    for _ in range(_STEPS):
+        difference = X[:, None] - X[None]
+        distance = np.sqrt((difference**2).sum(axis=2))
+        shared = np.maximum(want - distance, 0.0)
+        if shared.max() <= 1e-6:
+            break
+        # Two topics in the same place part along a direction of their own.
+        angle = 2.4 * (index[:, None] - index[None])
+        away = np.where(
+            (distance > 1e-9)[:, :, None],
+            difference / np.maximum(distance, 1e-9)[:, :, None],
+            np.stack([np.cos(angle), np.sin(angle)], axis=2) * np.sign(index[:, None] - index[None])[:, :, None],
+        )
+        X = X + 0.5 * (shared[:, :, None] * away).sum(axis=1)
+        edge = (radii + _MARGIN)[:, None]
+        X = np.clip(X, np.minimum(edge, room / 2.0), np.maximum(room - edge, room / 2.0))
+    return X

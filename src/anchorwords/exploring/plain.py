@@ -1,0 +1,60 @@
+"""Numbers and texts as they stand in the page: short, bounded, printable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._markdown import printable, separator_of
+
+# Characters of a word, a name or a label: longer ones end in an ellipsis. Names of songs with their artists fit.
+LONGEST_NAME = 80
+# Characters of the beginning of a document.
+LONGEST_TEXT = 320
+
+
+def number(value: Any, digits: int = 5) -> float | int | None:
+    """A number to so many digits; None where it is none."""
+    x = float(value)
+    if not math.isfinite(x):
+        return None
+    rounded = float(f"{x:.{digits}g}")
+    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
+
+
+def numbers(values: Iterable[Any], digits: int = 5) -> list[float | int | None]:
+    """Each of them, as :func:`number`."""
+    return [number(value, digits) for value in np.asarray(values, dtype=np.float64).tolist()]
+
+
+def name(text: Any, longest: int = LONGEST_NAME) -> str:
+    """A text in one line without control characters, lone surrogates and what turns the direction of a page around."""
+    letters = str(text)
+    cut = letters if len(letters) <= longest else letters[: longest - 1].rstrip() + "…"
+    return printable(cut)
+
+
+def beginning(text: Any) -> str:
+    """How a document begins, white space run together."""
+    letters = str(text)
+    # White space is run together in a part that surely holds enough, so that a book is not split into words.
+    return name(" ".join(letters[: 20 * LONGEST_TEXT].split()), LONGEST_TEXT)
+
+
+def label_of(words: Sequence[str], n: int) -> str:
+    """The first n words, without those that are another one's plural or the like."""
+    chosen: list[str] = []
+    for word in words:
+        if len(chosen) < n and not any(_akin(word, other) for other in chosen):
+            chosen.append(word)
+    return separator_of(chosen).join(chosen)
+
+
+def _akin(one: str, other: str) -> bool:
+    """Whether two words begin alike and differ in their endings only: a guess, good enough to make room in a label."""
+    short, long = sorted((one.lower(), other.lower()), key=len)
+    common = next((i for i, char in enumerate(short) if char != long[i]), len(short))
+    return " " not in long and common >= 3 and common >= len(short) - 1 and len(long) - common <= 3

@@ -1,0 +1,132 @@
+// The first view: what there is, on a map and in a table.
+
+import { byRank, edges, page, topics } from "./data.js";
+import { card, el, userText } from "./dom.js";
+import { percent, whole } from "./format.js";
+import { COLOURINGS, colourScale, topicMap } from "./map.js";
+import { topicLink } from "./parts.js";
+import { state } from "./state.js";
+import { topicTable } from "./table.js";
+
+function strongest() {
+  const found = [...edges].sort((a, b) => b[2] - a[2]).find(([, , , sure]) => sure !== false);
+  return found ?? null;
+}
+
+function sentences() {
+  const [first] = byRank;
+  const n = topics.length;
+  const few = Math.max(1, Math.round(n / 4));
+  const held = byRank.slice(0, few).reduce((sum, topic) => sum + topic.prevalence, 0);
+  const learned = page.n_documents === null ? "" : `${whole(page.n_documents)} documents and `;
+  const parts = [
+    el(
+      "p",
+      { class: "lede" },
+      `${whole(n)} ${n === 1 ? "topic" : "topics"} learned from ${learned}${whole(page.n_words)} words.`,
+    ),
+    el(
+      "p",
+      {},
+      "The largest, ",
+      topicLink(first),
+      `, holds ${percent(first.prevalence)} of all words`,
+      n > 4 ? `; the ${whole(few)} largest together hold ${percent(held)}.` : ".",
+    ),
+  ];
+  const pair = strongest();
+  if (pair !== null) {
+    parts.push(
+      el(
+        "p",
+        {},
+        "Most often in the same documents: ",
+        topicLink(topics[pair[0]]),
+        " and ",
+        topicLink(topics[pair[1]]),
+        `, ${Number(pair[2].toPrecision(2))} times as often as their sizes would have it.`,
+      ),
+    );
+  }
+  const sure = topics.filter((topic) => typeof topic.stability === "number");
+  if (sure.length > 1) {
+    const order = [...sure].sort((a, b) => a.stability - b.stability);
+    const weak = order.filter((topic) => topic.stability < 0.5);
+    parts.push(
+      weak.length === 0
+        ? el(
+            "p",
+            {},
+            "All topics come back in other draws of the documents; least sure of all is ",
+            topicLink(order[0]),
+            ".",
+          )
+        : el(
+            "p",
+            {},
+            `${whole(weak.length)} of them ${weak.length === 1 ? "is" : "are"} not to be relied on (stability below one half); `,
+            "least sure of all is ",
+            topicLink(order[0]),
+            ".",
+          ),
+    );
+  }
+  return parts;
+}
+
+function reading() {
+  const lines = [
+    [
+      "Circles",
+      "are topics. Large ones fill more of the documents; near ones share documents; lines join those that do most.",
+    ],
+    ["Anchor", "is the word that stands for one topic alone: the model starts from it."],
+    [
+      "Incoherence",
+      "is low where a topic's words keep each other's company, and specificity is high where they are its own.",
+    ],
+  ];
+  return el(
+    "dl",
+    { class: "reading" },
+    ...lines.flatMap(([term, meaning]) => [el("dt", {}, term), el("dd", {}, meaning)]),
+  );
+}
+
+/** The overview as a list of elements. */
+export function overview({ missing = null }) {
+  const map = topicMap({ label: "Map of topics; arrow keys go from topic to topic, Enter opens one" });
+  const scale = el("span", {});
+  const rescale = () => scale.replaceChildren(...(state.colourBy === "topic" ? [] : [colourScale(state.colourBy)]));
+  const choose = el(
+    "select",
+    {
+      id: "colour-by",
+      on: {
+        change: (event) => {
+          state.colourBy = event.target.value;
+          map.repaint();
+          rescale();
+        },
+      },
+    },
+    ...COLOURINGS.map(({ key, title }) => el("option", { value: key, selected: key === state.colourBy }, title)),
+  );
+  rescale();
+  const tools = el("div", { class: "tools" }, scale, el("label", { for: "colour-by" }, "colour by "), choose);
+  return [
+    missing === null ? null : el("p", { class: "missing-note", role: "status" }, userText(missing)),
+    el("h1", {}, userText(page.title)),
+    el(
+      "div",
+      { class: "overview-top" },
+      card("Map of topics", { class: "map-card", tools }, map.element),
+      card("In short", { class: "short-card" }, ...sentences(), reading()),
+    ),
+    card(
+      "Topics",
+      { class: "table-card", note: "Click a column to sort by it, a topic or a word to see more of it." },
+      topicTable(),
+    ),
+  ];
+}

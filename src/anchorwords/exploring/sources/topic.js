@@ -1,0 +1,297 @@
+// One topic: its words by any relevance, the anchor's company, its tree, neighbours and documents.
+
+import { colourOf } from "./colour.js";
+import { added, byRank, page, relevant, topics, words } from "./data.js";
+import { announce, card, el, userText } from "./dom.js";
+import { ordinal, percent, plain, times, whole } from "./format.js";
+import { topicMap } from "./map.js";
+import { badge, bar, barWithInterval, intervalName, prevalenceText, topicLink, wordLink } from "./parts.js";
+import { topicAddress } from "./routes.js";
+import { state } from "./state.js";
+import { treeGraph } from "./tree.js";
+
+/** The topic after this one in the order of prevalence, or before it; around at the ends. */
+export function beside(topic, step) {
+  return byRank[(topic.rank - 1 + step + byRank.length) % byRank.length];
+}
+
+function place(topic, key, higherFirst) {
+  const values = topics.map((other) => other[key]).filter((value) => typeof value === "number");
+  const better = values.filter((value) => (higherFirst ? value > topic[key] : value < topic[key])).length;
+  return `${ordinal(better + 1)} of ${values.length}`;
+}
+
+function stat(title, value, note, hint) {
+  return el(
+    "div",
+    { class: "stat", title: hint },
+    el("dt", {}, title),
+    el("dd", {}, el("span", { class: "stat-value" }, value), note ? el("span", { class: "stat-note" }, note) : null),
+  );
+}
+
+function stats(topic) {
+  const anchors = topic.anchors.flatMap((word, i) => [i ? " + " : null, wordLink(word)]);
+  const sure =
+    page.level === null
+      ? ""
+      : `${intervalName()}: ${percent(topic.prevalence_low)} to ${percent(topic.prevalence_high)}`;
+  const rows = [
+    stat(
+      "Prevalence",
+      percent(topic.prevalence),
+      sure || `${ordinal(topic.rank)} of ${topics.length}`,
+      "Share of all words",
+    ),
+    el(
+      "div",
+      { class: "stat stat-anchor", title: "The word that stands for this topic alone" },
+      el("dt", {}, "Anchor"),
+      el("dd", {}, el("span", { class: "stat-value" }, ...anchors)),
+    ),
+  ];
+  const more = [
+    [
+      "stability",
+      "Stability",
+      true,
+      "How much of the topic is there again in other draws of the documents: 1 is all of it",
+    ],
+    [
+      "specificity",
+      "Specificity",
+      true,
+      "Bits by which its words differ from words in general; higher is more of its own",
+    ],
+    ["mst_incoherence", "MST-Incoherence", false, "Weight of the tree below; lower is better"],
+    [
+      "npmi_coherence",
+      "NPMI coherence",
+      true,
+      "How much more often its top words share documents than by chance; higher is better",
+    ],
+  ];
+  for (const [key, title, higherFirst, hint] of more) {
+    if (typeof topic[key] === "number") rows.push(stat(title, plain(topic[key]), place(topic, key, higherFirst), hint));
+  }
+  return el("dl", { class: "stats" }, ...rows);
+}
+
+/** The words of a topic by relevance, with the slider. */
+function relevanceCard(topic) {
+  const list = el("ol", { class: "word-bars", "aria-label": "Words by relevance" });
+  const output = el("output", { for: "weight", class: "weight-value" });
+  const fill = () => {
+    const rows = relevant(topic, state.weight);
+    const most = Math.max(...rows.map(({ word }) => words.probability[word]));
+    list.replaceChildren(
+      ...rows.map(({ word, probability }) => {
+        const inside = topic.prevalence * probability;
+        const all = words.probability[word];
+        return el(
+          "li",
+          {
+            title: `${percent(Math.min(inside / all, 1))} of this word is in the topic; it is ${percent(probability)} of the topic's words`,
+          },
+          wordLink(word, topic.anchors.includes(word) ? { class: "anchor" } : {}),
+          bar(inside / most, all / most, colourOf(topic)),
+          el("span", { class: "figure" }, percent(probability)),
+        );
+      }),
+    );
+    output.textContent = `λ = ${state.weight.toFixed(2)}`;
+  };
+  const slider = el("input", {
+    type: "range",
+    id: "weight",
+    min: 0,
+    max: 1,
+    step: page.step,
+    value: state.weight,
+    "aria-describedby": "weight-help",
+    on: {
+      input: (event) => {
+        state.weight = Number(event.target.value);
+        fill();
+      },
+    },
+  });
+  fill();
+  return card(
+    "Words by relevance",
+    { class: "relevance-card" },
+    el(
+      "div",
+      { class: "slider" },
+      el("label", { for: "weight" }, "Relevance"),
+      el("span", { class: "end" }, "only here"),
+      slider,
+      el("span", { class: "end" }, "most frequent"),
+      output,
+    ),
+    list,
+    el(
+      "p",
+      { class: "keys", id: "weight-help" },
+      el(
+        "span",
+        { class: "key" },
+        el("span", { class: "key-bar", style: { "background-color": colourOf(topic) } }),
+        "in this topic",
+      ),
+      el("span", { class: "key" }, el("span", { class: "key-bar behind" }), "in all topics"),
+      el("span", { class: "key" }, "% of the topic's words"),
+    ),
+  );
+}
+
+function companyCard(topic) {
+  const only = added(topic);
+  const column = (title, note, places) =>
+    el(
+      "div",
+      {},
+      el("h3", {}, title),
+      el("p", { class: "note" }, note),
+      el(
+        "ol",
+        { class: "word-list" },
+        ...places.map((word) => el("li", {}, wordLink(word, { class: only.has(word) ? "added" : "" }))),
+      ),
+    );
+  const lists = el("div", { class: "two" }, column("Prominent", "most probable in the topic", topic.prominent));
+  if (topic.characteristic.length) {
+    lists.append(column("Characteristic", "most often with the anchor", topic.characteristic));
+  }
+  const stress = (event, on) => {
+    const word = event.target.closest?.("[data-word]")?.dataset.word;
+    for (const link of lists.querySelectorAll("[data-word]"))
+      link.classList.toggle("same", on && link.dataset.word === word);
+  };
+  lists.addEventListener("pointerover", (event) => stress(event, true));
+  lists.addEventListener("pointerout", (event) => stress(event, false));
+  const note =
+    topic.characteristic.length === 0
+      ? "This model does not hold the anchors' own co-occurrence, so that there are no characteristic words."
+      : only.size
+        ? el(
+            "span",
+            {},
+            el("span", { class: "added sample" }, "Marked"),
+            " words are those that only the anchor's company adds.",
+          )
+        : "The anchor's company adds no word to the prominent ones.";
+  return card("Two views of the topic", { class: "company-card" }, lists, el("p", { class: "note" }, note));
+}
+
+function treeCard(topic) {
+  if (!topic.tree || topic.tree.edges.length === 0) return null;
+  return card(
+    "How its words hang together",
+    {
+      class: "tree-card",
+      note: `Minimum spanning tree over both lists; its weight, ${plain(topic.tree.weight)}, is the topic's MST-Incoherence.`,
+    },
+    treeGraph(topic),
+  );
+}
+
+function neighboursCard(topic) {
+  const shown = topic.neighbours;
+  if (shown.length === 0) return null;
+  const most = Math.max(1.5, ...shown.map((other) => other.affinity_high ?? other.affinity));
+  const rows = shown.map((other) => {
+    const near = topics[other.topic];
+    const interval =
+      other.affinity_low === undefined ? "" : `, ${times(other.affinity_low)} to ${times(other.affinity_high)}`;
+    return el(
+      "li",
+      {
+        title: `${percent(other.probability)} of pairs of words; ${times(other.affinity)} as often as expected${interval}`,
+      },
+      topicLink(near),
+      barWithInterval(other.affinity, other.affinity_low, other.affinity_high, most, 1, colourOf(near)),
+      el("span", { class: "figure" }, times(other.affinity)),
+    );
+  });
+  const bars = page.level === null ? "" : ` Thin lines are ${percent(page.level)} intervals.`;
+  return card(
+    "Topics in the same documents",
+    {
+      class: "neighbours-card",
+      note: `How many times as often as their sizes would have it; the upright line is 1.${bars}`,
+    },
+    topicMap({ selected: topic, small: true, label: "Where the topic stands among the others" }).element,
+    el("ol", { class: "neighbours" }, ...rows),
+  );
+}
+
+function documentsCard(topic) {
+  if (topic.documents === undefined) {
+    return card(
+      "Documents",
+      { class: "documents-card" },
+      el(
+        "p",
+        { class: "note" },
+        "This page was made without documents. Give a corpus to see those that the topic has most of.",
+      ),
+    );
+  }
+  if (topic.documents.length === 0)
+    return card("Documents", {}, el("p", { class: "note" }, "No document holds this topic."));
+  const rows = topic.documents.map((entry) =>
+    el(
+      "li",
+      {},
+      el(
+        "div",
+        { class: "document-head" },
+        userText(entry.name, { class: "document-name" }),
+        el("span", { class: "figure" }, percent(entry.share)),
+      ),
+      bar(entry.share, 1, colourOf(topic)),
+      el(
+        "p",
+        { class: "document-words" },
+        `${whole(entry.tokens)} words: `,
+        ...entry.words.flatMap((word, i) => [i ? ", " : null, userText(word)]),
+      ),
+      entry.text ? el("p", { class: "document-text" }, userText(entry.text, { dir: "auto" })) : null,
+    ),
+  );
+  return card(
+    "Documents with most of it",
+    { class: "documents-card", note: "The share of the topic in each, and the words that say so." },
+    el("ol", { class: "documents" }, ...rows),
+  );
+}
+
+/** A topic's view. */
+export function topicView({ topic }) {
+  const step = (by, sign, name) =>
+    el("a", { class: "step", href: topicAddress(beside(topic, by)), "aria-label": name, title: name }, sign);
+  announce(`Topic ${topic.topic}: ${topic.label}`);
+  return [
+    el(
+      "div",
+      { class: "topic-head" },
+      el("h1", {}, badge(topic), " ", userText(topic.label)),
+      el(
+        "div",
+        { class: "steps" },
+        step(-1, "‹", "Topic of more prevalence"),
+        step(1, "›", "Topic of less prevalence"),
+      ),
+    ),
+    el("p", { class: "unseen" }, `Prevalence ${prevalenceText(topic)}`),
+    stats(topic),
+    el(
+      "div",
+      { class: "topic-grid" },
+      el("div", { class: "column" }, relevanceCard(topic), neighboursCard(topic)),
+      el("div", { class: "column" }, companyCard(topic), treeCard(topic)),
+    ),
+    documentsCard(topic),
+  ];
+}
