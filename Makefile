@@ -64,4 +64,4 @@ docs: $(VENV)/.developer
 	$(BIN)/python docs/check.py
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .coverage htmlcov demo
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .coverage htmlcov demo anchorwords-demo.html

@@ -137,7 +137,7 @@ def test_hostile_words_are_shown_as_they_are(files, tmp_path):
 
 
 def test_demo_prints_topics_of_scientific_python():
-    done = run("demo", "-k", 12, "-n", 6)
+    done = run("demo", "-k", 12, "-n", 6, "--no-page")
     assert done.returncode == 0, done.stderr
     assert "12 topics in" in done.stdout
     assert "words by relevance" in done.stdout
@@ -145,6 +145,21 @@ def test_demo_prints_topics_of_scientific_python():
     assert any(word in text for word in ("matrix", "matrices"))
     assert any(word in text for word in ("distribution", "probability"))
     assert any(word in text for word in ("file", "path", "directory"))
+
+
+def test_demo_ends_with_its_page_and_three_sentences(tmp_path):
+    page = tmp_path / "demo.html"
+    done = run("demo", "-k", 5, "-o", page)
+    assert done.returncode == 0, done.stderr
+    where, *sentences = done.stdout.strip().splitlines()[-4:]
+    assert where.endswith(str(page))
+    assert all(sentence.startswith("- ") and sentence.endswith(".") for sentence in sentences)
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>")
+    assert '"text":' in text  # how docstrings begin
+    nowhere = run("demo", "-o", tmp_path / "none" / "demo.html")
+    assert nowhere.returncode == 2
+    assert "--output" in nowhere.stderr
 
 
 def test_progress_bars_on_a_terminal(sampled, monkeypatch):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -144,3 +145,18 @@ def test_word_lists_are_plain_words():
 
     assert json.dumps(sorted(ENGLISH_WORDS | DOCSTRING_WORDS)).isascii()
     assert "the" in ENGLISH_WORDS
+
+
+def test_docstrings_are_found_again_by_their_names(docs):
+    corpus = docs
+    rows = list(range(0, corpus.n_docs, 97))
+    found = docstrings.docstrings_called(
+        [corpus.doc_ids[row] for row in rows] + ["sklearn.nothing.of_the_kind", "no_such_package.x"]
+    )
+    assert set(found) == {corpus.doc_ids[row] for row in rows}
+    for row in rows:
+        known = Counter(
+            word for word in docstrings.tokens(found[corpus.doc_ids[row]]) if word in set(corpus.vocabulary)
+        )
+        counts = corpus.counts[[row]].toarray()[0]
+        assert known == {corpus.vocabulary[i]: counts[i] for i in counts.nonzero()[0]}

@@ -3,28 +3,44 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .options import Jobs, Json, Quiet, Seed, Topics
 
+if TYPE_CHECKING:
+    from ..corpus.corpus import Corpus
+    from ..estimator import AnchorTopicModel
+
 # Rare words make sharp but unreadable anchors; this many docstrings is enough to be a word of the trade.
 _MIN_DF = 15
 _PRESET = "readers"
+# Enough for error bars that one can look at; twenty are better, and take twice as long.
+_REPLICATES = 10
+_PAGE = Path("anchorwords-demo.html")
+_LOOK_AT = (
+    "On the map, near topics share docstrings and large ones fill more of them: click a circle.",
+    "In a topic, move the relevance slider, and see which words only the anchor's company adds (marked).",
+    "In the table, sort by stability: the topics at its end are those not to rely on.",
+)
 
 
 def demo(
     topics: Topics = 20,
     words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words shown a topic.")] = 8,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Page to write, for any browser.")] = _PAGE,
+    no_page: Annotated[bool, typer.Option("--no-page", help="Only print the topics.")] = False,
     seed: Seed = 0,
     jobs: Jobs = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Fit topics on the docstrings of scientific Python and print them. No network, no files needed.
+    """Fit topics on the docstrings of scientific Python, print them and write a page to explore them. No network needed.
 
-    Topics are those of the preset for readers, as fit makes them, and their words are listed by relevance.
+    Topics are those of the preset for readers, as fit makes them, and their words are listed by relevance. The page also
+    shows how sure each topic is, from ten draws of the docstrings; with --json there is none.
 
     Example: anchorwords demo --topics 30
     """
@@ -36,6 +52,8 @@ def demo(
     from .console import error_console, fit_progress
     from .tables import print_topics
 
+    if not output.absolute().parent.is_dir() or output.is_dir():
+        raise typer.BadParameter(f"--output {output} cannot be written: name a file in a folder that is there")
     if not quiet:
         error_console().print(
             "Reading the docstrings of NumPy, SciPy, scikit-learn and Python (about 20 s the first time, then cached) ...",
@@ -57,3 +75,24 @@ def demo(
         f"in {elapsed:.1f} s:\n"
     )
     print_topics(rows, ranking)
+    if not no_page:
+        _write_page(model, corpus, output, jobs, quiet)
+
+
+def _write_page(model: AnchorTopicModel, corpus: Corpus, output: Path, jobs: int | None, quiet: bool) -> None:
+    """The explorer of the demo, and what to look at in it."""
+    from .. import explorer
+    from ..datasets.docstrings import docstrings_called
+    from .console import fit_progress, working
+
+    with fit_progress(quiet) as progress:
+        model.measure_stability(corpus, n_replicates=_REPLICATES, n_jobs=jobs, progress=progress)
+    names = corpus.doc_ids or ()
+
+    def texts(rows: list[int]) -> dict[int, str]:
+        found = docstrings_called(names[row] for row in rows)
+        return {row: found[names[row]] for row in rows if names[row] in found}
+
+    with working("Writing the page", quiet):
+        page = explorer(model, output, corpus, title="Docstrings of scientific Python", texts=texts, n_jobs=jobs)
+    typer.echo(f"\nLook at them in a browser: {page.absolute()}\n" + "\n".join(f"- {line}" for line in _LOOK_AT))

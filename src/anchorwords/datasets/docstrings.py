@@ -18,7 +18,7 @@ import sysconfig
 import tempfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +79,35 @@ def load_docstrings(packages: Sequence[str] = DEFAULT_PACKAGES, *, cache: bool =
     return corpus
 
 
+def docstrings_called(names: Iterable[str]) -> dict[str, str]:
+    """The docstrings behind names of documents of :func:`load_docstrings`; those that are not found are left out."""
+    wanted = set(names)
+    found: dict[str, str] = {}
+    for module, file in sorted({_file_of(name) for name in wanted} - {None}):  # type: ignore[type-var, misc]
+        for name, text in _docstrings_in(file, module):
+            if name in wanted:
+                found.setdefault(name, text)
+    return found
+
+
+def _file_of(name: str) -> tuple[str, Path] | None:
+    """The module that a document is of, and its file."""
+    package, *parts = name.split(".")
+    if (folder := _root(package)) is None:
+        return None
+    for i, part in enumerate(parts):
+        module = ".".join([package, *parts[:i]])
+        if (file := folder / f"{part}.py").is_file():
+            return f"{module}.{part}", file
+        if not (folder / part).is_dir():
+            break
+        folder /= part
+    else:
+        module = name
+    file = folder / "__init__.py"
+    return (module, file) if file.is_file() else None
+
+
 def _build(roots: dict[str, Path]) -> Corpus:
     names: list[str] = []
     bags: list[Counter[str]] = []
@@ -115,12 +144,16 @@ def _docstrings(package: str, root: Path) -> Iterator[tuple[str, str]]:
         inside = file.relative_to(root)
         if _SKIPPED_FOLDERS.intersection(inside.parts[:-1]) or inside.name.startswith(("test_", "conftest")):
             continue
-        try:
-            tree = ast.parse(file.read_text(encoding="utf-8"))
-        except (OSError, SyntaxError, ValueError):
-            continue
         parts = [part for part in (*inside.parts[:-1], inside.stem) if part != "__init__"]
-        yield from _walk(tree, ".".join([package, *parts]))
+        yield from _docstrings_in(file, ".".join([package, *parts]))
+
+
+def _docstrings_in(file: Path, module: str) -> Iterator[tuple[str, str]]:
+    try:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError):
+        return
+    yield from _walk(tree, module)
 
 
 def _walk(node: ast.AST, name: str) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,8 @@ from .._markdown import printable, separator_of
 
 # Characters of a word, a name or a label: longer ones end in an ellipsis. Names of songs with their artists fit.
 LONGEST_NAME = 80
+# Letters of the words of a label: of names of songs often one fits, or two.
+_LONGEST_LABEL = 44
 # Characters of the beginning of a document.
 LONGEST_TEXT = 320
 
@@ -45,10 +47,12 @@ def beginning(text: Any) -> str:
 
 
 def label_of(words: Sequence[str], n: int) -> str:
-    """The first n words, without those that are another one's plural or the like."""
+    """The first n words that have room, without those that are another one's plural or the like; always the first."""
     chosen: list[str] = []
     for word in words:
-        if len(chosen) < n and not any(_akin(word, other) for other in chosen):
+        if len(chosen) == n or (chosen and sum(map(len, [*chosen, word])) > _LONGEST_LABEL):
+            break
+        if not any(_akin(word, other) for other in chosen):
             chosen.append(word)
     return separator_of(chosen).join(chosen)
 

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from ..interpret.ranking import largest
 from ..model import TopicModel
 
-# Numbers of C alive at a time, 64 MB.
-_ALIVE = 1 << 23
+# Numbers of C alive at a time, 32 MB; as many again are made of them, twice.
+_ALIVE = 1 << 22
 
 
 class FactoredCooccurrence:
@@ -63,22 +64,21 @@ class FactoredCooccurrence:
         lifts : list of W arrays
             C_ij / (p_i p_j).
         """
-        L, R, p = self._L[words], self._R[words], self._p[words]
-        floor = np.finfo(np.float64).tiny
+        p = self._p[words]
+        # A word that never occurs goes with none.
+        scale = np.divide(1.0, p, out=np.zeros_like(p), where=p > np.finfo(np.float64).tiny)[:, None]
+        L, R = self._L[words] * scale, self._R[words] * scale
         places, lifts = [], []
         step = max(1, _ALIVE // max(1, words.size))
         for start in range(0, words.size, step):
-            block = slice(start, start + step)
-            C = L[block] @ R.T
-            chance = np.outer(p[block], p)
-            ratio = np.divide(C, chance, out=np.zeros_like(C), where=(chance > floor) & (C > 0.0))
-            score = C * np.log(np.maximum(ratio, 1.0))
-            score[np.arange(score.shape[0]), np.arange(start, start + score.shape[0])] = 0.0  # itself
-            few = min(n, words.size)
-            reach = np.argpartition(-score, few - 1, axis=1)[:, :few]
-            for row, ratios, able in zip(score, ratio, np.sort(reach, axis=1), strict=True):
-                chosen = able[np.argsort(-row[able], kind="stable")]
+            ratio = L[start : start + step] @ R.T
+            score = np.log(np.maximum(ratio, 1.0))
+            score *= ratio
+            score *= p  # times p_i, which changes no order of a row, this is the sum's term
+            for i, row in enumerate(score):
+                row[start + i] = 0.0  # itself
+                chosen = largest(row, n)
                 chosen = chosen[row[chosen] > 0.0]
                 places.append(chosen)
-                lifts.append(ratios[chosen])
+                lifts.append(ratio[i, chosen])
         return places, lifts

@@ -12,11 +12,12 @@ from ..anchors.lowrank import normalised_coordinates
 from ..interpret.ranking import largest
 from ..model import TopicModel
 from ..plot.coordinates import SpaceCoordinates, hull, place_rows
-from .plain import name, number, numbers
+from .plain import name, numbers
 from .together import FactoredCooccurrence
 
-# Words beside those that topics list: together with the lists a page for 100 topics stays well below 5 MB.
-_FEWEST_WORDS = 6000
+# Words of a page, and others than those that topics list, at least: a page for 100 topics then stays well below 5 MB.
+_WORDS = 6000
+_OTHERS = 2000
 # Topics and companions of a word, and the least share of a topic worth a bar.
 _TOPICS = 8
 _LEAST_SHARE = 0.01
@@ -24,7 +25,7 @@ _COMPANIONS = 10
 
 
 def choose_words(model: TopicModel, listed: Iterable[IntArray]) -> IntArray:
-    """Columns of the words in the page, in order: every word a topic lists, and others up to a number.
+    """Columns of the words in the page, in order: every anchor, every word a topic lists, and others up to a number.
 
     Half of the others are the most frequent, half are taken evenly from the rest in order of frequency, so that the cloud of
     words in the page has the shape of the whole.
@@ -33,8 +34,10 @@ def choose_words(model: TopicModel, listed: Iterable[IntArray]) -> IntArray:
     for words in listed:
         chosen[words] = True
     chosen[model.anchors] = True
+    for group in model.anchor_groups or ():
+        chosen[list(group)] = True
     rest = np.flatnonzero(~chosen & (model.word_probs > 0.0))
-    room = max(0, _FEWEST_WORDS - int(chosen.sum()))
+    room = max(_OTHERS, _WORDS - int(chosen.sum()))
     if rest.size > room:
         frequent = largest(model.word_probs[rest], room // 2)
         order = largest(model.word_probs[rest], rest.size)[frequent.size :]
@@ -91,8 +94,3 @@ def _coordinates(model: TopicModel) -> SpaceCoordinates:
         return place_rows(np.asarray(model.word_topics), model.word_probs > 0.0)
     X, _, usable = normalised_coordinates(np.asarray(model.Y))
     return place_rows(X, usable)
-
-
-def word_number(value: float) -> float | int | None:
-    """A probability, as in the lists of words."""
-    return number(value, 6)

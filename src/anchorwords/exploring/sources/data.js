@@ -6,6 +6,9 @@ export const words = page.words;
 export const space = page.space;
 export const edges = page.map.edges;
 
+/** What stands between words in a line: names of songs and films have spaces of their own. */
+export const between = words.text.some((text) => text.trim().includes(" ")) ? " · " : " ";
+
 /** Topics, most prevalent first, as tables list them. */
 export const byRank = [...topics].sort((a, b) => a.rank - b.rank);
 

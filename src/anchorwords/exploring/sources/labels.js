@@ -45,9 +45,11 @@ export function placeLabels(points, frame, height) {
     if (point.text === "") continue;
     const reach = point.radius + GAP;
     const { x, y, width } = point;
+    // Above and below, labels of points at the edge move in as far as they must, as long as they stay at their point.
+    const left = Math.min(Math.max(x - width / 2, 2, x - width), frame.width - width - 2, x);
     const places = [
-      { x: x - width / 2, y: y + reach, anchor: "middle" },
-      { x: x - width / 2, y: y - reach - height, anchor: "middle" },
+      { x: left, y: y + reach, anchor: "middle" },
+      { x: left, y: y - reach - height, anchor: "middle" },
       { x: x + reach, y: y - height / 2, anchor: "start" },
       { x: x - reach - width, y: y - height / 2, anchor: "end" },
     ];

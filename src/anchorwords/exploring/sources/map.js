@@ -47,7 +47,7 @@ function topicTip(topic) {
  * The map as an element.
  *
  * `selected` is a topic to stand out; `heat` gives shares by topic id, which then decide how strong circles are; `small`
- * leaves out the tools.
+ * leaves out names that the heat does not ask for.
  */
 export function topicMap({ selected = null, heat = null, small = false, label }) {
   const lines = svg("g", { class: "map-edges" });
@@ -203,8 +203,7 @@ export function topicMap({ selected = null, heat = null, small = false, label })
   const zoom = panzoom(sheet, { redraw: draw, wheel: "ctrl" });
   new ResizeObserver(() => zoom.settle()).observe(frame);
   paint();
-  if (!small) frame.append(zoomTools(zoom, "map"));
-  return { element: frame, repaint: paint };
+  return { element: frame, repaint: paint, tools: zoomTools(zoom, "map") };
 }
 
 /** The node that lies nearest in a direction, what is off to the side counting double; null at the end. */

@@ -113,7 +113,14 @@ export function overview({ missing = null }) {
     ...COLOURINGS.map(({ key, title }) => el("option", { value: key, selected: key === state.colourBy }, title)),
   );
   rescale();
-  const tools = el("div", { class: "tools" }, scale, el("label", { for: "colour-by" }, "colour by "), choose);
+  const tools = el(
+    "div",
+    { class: "tools" },
+    scale,
+    el("label", { for: "colour-by" }, "colour by "),
+    choose,
+    map.tools,
+  );
   return [
     missing === null ? null : el("p", { class: "missing-note", role: "status" }, userText(missing)),
     el("h1", {}, userText(page.title)),

@@ -2,17 +2,17 @@
 
 import { colourOf } from "./colour.js";
 import { page, words } from "./data.js";
-import { el, userText } from "./dom.js";
+import { el, shortened, userText } from "./dom.js";
 import { percent } from "./format.js";
 import { topicAddress, wordAddress } from "./routes.js";
 
 /** A word as a link to its own view. */
 export function wordLink(place, attributes = {}) {
-  const { class: more = "", ...others } = attributes;
+  const { class: more = "", longest = Number.POSITIVE_INFINITY, ...others } = attributes;
   return el(
     "a",
     { ...others, class: `word ${more}`, href: wordAddress(place), "data-word": place },
-    userText(words.text[place]),
+    userText(shortened(words.text[place], longest)),
   );
 }
 
@@ -32,6 +32,7 @@ export function topicLink(topic, attributes = {}) {
     "a",
     { class: "topic-link", href: topicAddress(topic), ...attributes },
     badge(topic),
+    " ",
     userText(topic.label, { class: "label" }),
   );
 }

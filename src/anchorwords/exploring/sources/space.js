@@ -155,7 +155,7 @@ export function spaceCanvas({ highlight = null, word = null, small = false, labe
     return byRank
       .filter((topic) => !small || first(topic) > 0)
       .map((topic) => ({ topic, at: placeOfAnchor(topic) }))
-      .filter(({ at }) => at !== null && inFrame(at))
+      .filter(({ topic, at }) => at !== null && inFrame(at) && topic.anchors[0] !== word)
       .map(({ topic, at: [x, y] }) => {
         const text = shortened(words.text[topic.anchors[0]], 22);
         return { x, y, radius: 5, text, width: textWidth(text, FONT) + 2, topic };
@@ -282,9 +282,9 @@ export function spaceCanvas({ highlight = null, word = null, small = false, labe
   const zoom = panzoom(canvas, { redraw, wheel: small ? "ctrl" : "always" });
   new ResizeObserver(() => zoom.settle()).observe(frame);
   pictures = [...pictures.filter((picture) => picture.frame.isConnected), { frame, redraw }];
-  if (!small) frame.append(zoomTools(zoom, "space"));
   return {
     element: frame,
+    tools: zoomTools(zoom, "space"),
     choose: (topic) => {
       chosen = topic;
       redraw();
@@ -337,7 +337,13 @@ export function spaceView({ topic }) {
       "Words and the hull of the anchors",
       {
         class: "space-card",
-        tools: el("div", { class: "tools" }, el("label", { for: "space-topic" }, "show words of "), choose),
+        tools: el(
+          "div",
+          { class: "tools" },
+          el("label", { for: "space-topic" }, "show words of "),
+          choose,
+          canvas.tools,
+        ),
         note: `${what} Squares are anchors, and the dashed line is their hull: the model takes all other words for mixtures of them. Drag to move, scroll to zoom, click a word.`,
       },
       canvas.element,

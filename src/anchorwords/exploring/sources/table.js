@@ -1,7 +1,7 @@
 // The table of topics, sorted by a click on any column.
 
 import { colourOf } from "./colour.js";
-import { byRank, page, relevant, topics, words } from "./data.js";
+import { between, byRank, page, relevant, topics, words } from "./data.js";
 import { announce, el } from "./dom.js";
 import { percent, plain } from "./format.js";
 import { bar, barWithInterval, intervalName, topicLink, wordLink } from "./parts.js";
@@ -10,6 +10,7 @@ import { state } from "./state.js";
 const has = (key) => topics.some((topic) => typeof topic[key] === "number");
 const widest = Math.max(...topics.map((topic) => topic.prevalence_high ?? topic.prevalence));
 const N_WORDS = 8;
+const LONGEST = 36;
 
 /** Columns: a title, what to sort by, whether the largest come first, what stands in a cell. */
 const COLUMNS = [
@@ -86,14 +87,14 @@ const COLUMNS = [
         { class: "c-words" },
         ...apart(
           relevant(topic, state.weight, N_WORDS).map(({ word }) => word),
-          " ",
+          between,
         ),
       ),
   },
-].filter(({ key }) => !["npmi_coherence", "mst_incoherence", "specificity"].includes(key) || has(key));
+].filter(({ key }) => !["stability", "npmi_coherence", "mst_incoherence", "specificity"].includes(key) || has(key));
 
-function apart(places, between) {
-  return places.flatMap((place, i) => [i ? between : null, wordLink(place)]);
+function apart(places, separator) {
+  return places.flatMap((place, i) => [i ? separator : null, wordLink(place, { longest: LONGEST })]);
 }
 
 function figure(value, key) {
