@@ -125,6 +125,21 @@ def test_tiny_parameters_underflow_to_nothing_bad(size):
     assert gamma[3, 1] - alpha[1] >= 1.0 - 1e-12
 
 
+@pytest.mark.parametrize("share", [1e-80, 1e-105, 1e-120, 1e-300])
+def test_a_word_that_is_all_but_impossible_takes_no_part(share):
+    # One topic has all of the document, and of the word only the other has a trace: a count over their product, which is
+    # below the least number from 1e-108 on, would be infinite. Shares that small come from sweeps, which multiply them.
+    X = sp.csr_array(np.array([[20.0, 3.0]]))
+    B = np.array([[1.0, 1.0 - share], [0.0, share]])
+    alpha = np.full(2, 1e-3)
+    gamma = np.array([[20.0, 1e-3]])
+    words = np.zeros((2, 2))
+    for _ in range(2):
+        expect(as_documents(X), B, alpha, gamma, 1, words, None)
+        assert np.isfinite(gamma).all()
+        assert np.isfinite(words).all()
+
+
 def test_threads_change_no_bit():
     X, B, alpha, gamma = drawn(3, M=400, N=700)
     documents = as_documents(sp.csr_array(X))

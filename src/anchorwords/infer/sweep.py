@@ -34,6 +34,8 @@ _IN_MEMORY = 1 << 26
 _DOCS, _WORDS = 64, 256
 # exp(digamma) of a topic that a document all but lacks counts as this: a word of that topic alone stays explained.
 _LEAST = 1e-200
+# A word that is less probable than this in a document has no part in its step: counts divided by it would be infinite.
+_IMPOSSIBLE = 1e-290
 # Products of probabilities below this are turned into logarithms.
 _TINY = 1e-250
 # Share of a document that is left, at the least, without a topic: it is divided by.
@@ -269,7 +271,7 @@ def _expect_rows(  # type: ignore[no-untyped-def]
                 p = 0.0
                 for k in range(K):
                     p += v[row, k] * B[word, k]
-                if p > 0.0:
+                if p > _IMPOSSIBLE:
                     r = data[q] / p
                     power = _small_power(p, data[q])
                     if product * power < _TINY:
