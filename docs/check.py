@@ -20,6 +20,7 @@ RUN = (
     "README.md",
     "docs/choosing.md",
     "docs/documents.md",
+    "docs/explorer.md",
     "docs/reading.md",
     "docs/refinement.md",
     "docs/stability.md",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,15 @@ from ..exceptions import InputError
 from ..interpret.ranking import check_ranking, word_probabilities
 from ..interpret.words import characteristic_indices, prominent_indices, top_indices, words_of
 from ..metrics.incoherence import N_WORDS, topic_trees
+from ..metrics.reference import Reference
 from ..model import TopicModel, as_topic_model
 from ..presets import ranking_for
-from .documents import Progress, Texts, topic_documents
+from .documents import Progress, Texts, check_texts, topic_documents
 from .facts import convergence, facts, likelihood, measured, parameters
 from .layout import ASPECT, topic_map
 from .plain import label_of, name, number
 from .relevance import STEP, words_at_any_weight
+from .together import FactoredCooccurrence
 from .topics import strong_edges, topic_rows, tree_of
 from .words import choose_words, word_columns, word_space
 
@@ -68,32 +70,25 @@ def explorer_data(
     dict
         Of lists, strings and numbers. Its size is bounded: it grows with the topics, and hardly with words or documents.
     """
-    from .together import FactoredCooccurrence
-
     record = as_topic_model(model)
     jobs = check_n_jobs(n_jobs)
-    if texts is not None and corpus is None:
-        raise InputError("texts belong to documents: give the corpus too.")
+    check_texts(texts, corpus)
     if record.vocabulary is None and isinstance(corpus, Corpus) and corpus.n_words == record.n_words:
         record = record.with_vocabulary(corpus.vocabulary)
     words, ranking = words_of(record), ranking_for(record)
-    if labels is not None and (isinstance(labels, str) or len(labels) != record.n_components):
-        raise InputError(f"labels must name each of the {record.n_components} topics once, in the order of topic ids.")
+    named = _labels(record, labels, words, ranking)
     lists = _lists(record)
     together = FactoredCooccurrence(record)
-    metrics, per_topic = measured(record, corpus, together, jobs)
+    reference = Reference.of_operator(together) if corpus is None else Reference(corpus, record.vocabulary, n_jobs=jobs)
+    metrics, per_topic = measured(record, reference, corpus is not None, jobs)
     columns = choose_words(record, [top for tops in lists.values() for top in tops])
     place_of = np.full(record.n_words, -1, dtype=np.intp)
     place_of[columns] = np.arange(columns.size)
-    if labels is None:
-        tops = top_indices(record, 3 * _IN_LABEL, ranking=ranking)
-        labels = [label_of([words[i] for i in top], _IN_LABEL) for top in tops]
-    topics = topic_rows(record, place_of, labels, lists, topic_map(record.A), per_topic)
-    for row, tree in zip(topics, _trees(record, place_of, lists, together, corpus), strict=True):
+    topics = topic_rows(record, place_of, named, lists, topic_map(record.A), per_topic)
+    for row, tree in zip(topics, _trees(record, place_of, lists, reference), strict=True):
         row["tree"] = tree
     if corpus is not None:
-        composed = model if as_topic_model(model) is record else record
-        documents = topic_documents(composed, corpus, words, texts, jobs, progress)
+        documents = topic_documents(model, corpus, words, texts, jobs, progress)
         for row, found in zip(topics, documents, strict=True):
             row["documents"] = found
     p = word_probabilities(record.B, record.prevalence)
@@ -123,6 +118,20 @@ def explorer_data(
     }
 
 
+def _labels(record: TopicModel, labels: Any, words: Sequence[str], ranking: str) -> list[str]:
+    """Those given, else the first words of each topic."""
+    if labels is None:
+        tops = top_indices(record, 3 * _IN_LABEL, ranking=ranking)
+        return [label_of([words[i] for i in top], _IN_LABEL) for top in tops]
+    if (
+        isinstance(labels, (str, bytes, Mapping))
+        or not hasattr(labels, "__len__")
+        or len(labels) != record.n_components
+    ):
+        raise InputError(f"labels must name each of the {record.n_components} topics once, in the order of topic ids.")
+    return list(labels)
+
+
 def _lists(record: TopicModel) -> dict[str, list[IntArray]]:
     characteristic = (
         [np.zeros(0, dtype=np.intp)] * record.n_components
@@ -137,12 +146,12 @@ def _lists(record: TopicModel) -> dict[str, list[IntArray]]:
 
 
 def _trees(
-    record: TopicModel, place_of: IntArray, lists: dict[str, list[IntArray]], together: Any, corpus: Any
+    record: TopicModel, place_of: IntArray, lists: dict[str, list[IntArray]], reference: Reference
 ) -> list[dict[str, Any] | None]:
     """Minimum spanning trees of the topics; none where characteristic words are not known."""
     if record.anchor_rows is None:
         return [None] * record.n_components
-    trees = topic_trees(record, together if corpus is None else corpus, N_WORDS)
+    trees = topic_trees(record, reference, N_WORDS)
     sheets: list[dict[str, Any] | None] = []
     for k, tree in enumerate(trees):
         prominent, characteristic = lists["prominent"][k][:N_WORDS], lists["characteristic"][k][:N_WORDS]

@@ -7,11 +7,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._typing import FloatArray, IntArray
 from ..exceptions import InputError
-from ..interpret._columns import blocks_in_columns
+from ..interpret._columns import blocks_in_columns, number_of_documents
 from ..interpret.documents import top_documents
 from ..interpret.ranking import largest
-from ..model import as_topic_model
+from ..model import TopicModel, as_topic_model
 from .plain import beginning, name, number
 
 _DOCUMENTS = 8
@@ -20,6 +21,22 @@ _MIN_TOKENS = 20
 
 Texts: TypeAlias = Sequence[str] | Callable[[list[int]], Mapping[int, str]]
 Progress: TypeAlias = Callable[[int, float | None], None]
+
+
+def check_texts(texts: Any, corpus: Any) -> None:
+    """InputError unless these can be the texts of the documents of this corpus."""
+    if texts is None:
+        return
+    if corpus is None:
+        raise InputError("texts belong to documents: give the corpus too.")
+    if callable(texts):
+        return
+    wanted = "texts must be a list with the text of each document, or a function from rows to texts"
+    if isinstance(texts, (str, bytes, Mapping)) or not hasattr(texts, "__len__"):
+        raise InputError(f"{wanted}, but is of type {type(texts).__name__}.")
+    n_docs = number_of_documents(corpus)
+    if n_docs is not None and len(texts) != n_docs:
+        raise InputError(f"{wanted}, but holds {len(texts):,}, and there are {n_docs:,} documents.")
 
 
 def topic_documents(
@@ -42,9 +59,7 @@ def topic_documents(
         p(topic | word)) and, where texts are given, ``text``, how the document begins.
     """
     record = as_topic_model(model)
-    found = top_documents(
-        model, corpus, _DOCUMENTS, min_tokens=_MIN_TOKENS, n_jobs=n_jobs, progress=progress
-    )  # fmt: skip
+    found = top_documents(model, corpus, _DOCUMENTS, min_tokens=_MIN_TOKENS, n_jobs=n_jobs, progress=progress)
     if not all(found):
         short = top_documents(model, corpus, _DOCUMENTS, min_tokens=1, n_jobs=n_jobs, progress=progress)
         found = [long or anything for long, anything in zip(found, short, strict=True)]
@@ -57,7 +72,9 @@ def topic_documents(
         entries = []
         for entry in topic:
             index, data = counts[entry["row"]]
-            best = index[largest(data * record.word_topics[index, k], _WORDS)]
+            score = data * record.word_topics[index, k]
+            best = largest(score, _WORDS)
+            best = index[best[score[best] > 0.0]]
             listed = {
                 "name": name(entry["document"]) if named else f"document {entry['row'] + 1:,}",
                 "share": number(entry["share"], 4),
@@ -71,7 +88,7 @@ def topic_documents(
     return result
 
 
-def _rows_of(record: Any, corpus: Any, rows: list[int]) -> dict[int, tuple[Any, Any]]:
+def _rows_of(record: TopicModel, corpus: Any, rows: list[int]) -> dict[int, tuple[IntArray, FloatArray]]:
     """Columns and counts of these documents, gathered in one pass."""
     wanted, first, found = np.array(rows, dtype=np.intp), 0, {}
     for block in blocks_in_columns(record, corpus):
@@ -84,13 +101,16 @@ def _rows_of(record: Any, corpus: Any, rows: list[int]) -> dict[int, tuple[Any, 
 
 
 def _beginnings(texts: Texts | None, rows: list[int]) -> dict[int, str]:
+    """How these documents begin, those that have a text."""
     if texts is None:
         return {}
-    if isinstance(texts, (str, bytes)):
-        raise InputError("texts must hold the text of each document, but is a single string.")
     if callable(texts):
         given = texts(rows)
-        return {row: beginning(given[row]) for row in rows if row in given}
-    if rows and rows[-1] >= len(texts):
-        raise InputError(f"texts must hold the text of each document, but holds {len(texts)}, and there are more.")
-    return {row: beginning(texts[row]) for row in rows}
+    else:
+        listed = texts if isinstance(texts, Sequence) else list(texts)  # a column of a table is called by its labels
+        if rows and rows[-1] >= len(listed):
+            raise InputError(
+                f"texts must hold the text of each document, but holds {len(listed):,}, and there are more."
+            )
+        given = {row: listed[row] for row in rows}
+    return {row: beginning(given[row]) for row in rows if given.get(row) is not None}

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from .._typing import FloatArray
 from .._version import __version__
-from ..corpus.corpus import Corpus
+from ..interpret._columns import number_of_documents
 from ..metrics.catalogue import METRICS, Metric, sureness_metrics
 from ..metrics.evaluate import evaluate
 from ..metrics.reference import Reference
+from ..metrics.volume import ROWS_A_TOPIC
 from ..model import TopicModel
-from ..rectify.options import rectifier_to_dict
+from ..rectify.options import rectifier_to_dict, resolve_rectifier
 from .plain import name, number, numbers
-from .together import FactoredCooccurrence
 
 # What can be said without documents: of the model alone, or of its own co-occurrence.
 _WITHOUT_DOCUMENTS = (
@@ -31,17 +33,30 @@ _WITH_DOCUMENTS = (
 PER_TOPIC = ("specificity", "mst_incoherence", "npmi_coherence")
 # Points of a curve at most: a line of a few hundred pixels shows no more.
 _POINTS = 400
+# Random numbers of a random hull that a page has time for: ten seconds of three hulls.
+_NUMBERS = 6 * 10**7
+_LONGEST_REASON = 400
 
 
 def measured(
-    model: TopicModel, corpus: Any, together: FactoredCooccurrence, n_jobs: int | None
+    model: TopicModel, reference: Reference, documents: bool, n_jobs: int | None
 ) -> tuple[list[dict[str, Any]], dict[str, FloatArray]]:
-    """Metrics as the page lists them, and those of each topic by name."""
-    given: Any = Reference.of_operator(together) if corpus is None else corpus
-    wanted = _WITHOUT_DOCUMENTS if corpus is None else _WITH_DOCUMENTS
-    result = evaluate(model, given, metrics=wanted, n_jobs=n_jobs)
-    known = [metric for metric in METRICS if metric.name in wanted]
-    rows = [_metric_row(metric, result, corpus is None) for metric in known]
+    """Metrics as the page lists them, and those of each topic by name.
+
+    Parameters
+    ----------
+    model : TopicModel
+    reference : Reference
+        What to measure on.
+    documents : bool
+        Whether it is documents; otherwise it is the model's own co-occurrence.
+    n_jobs : int or None
+    """
+    wanted = set(_WITH_DOCUMENTS if documents else _WITHOUT_DOCUMENTS)
+    slow = {"log_relative_volume"} if _takes_long(model) else set()
+    result = evaluate(model, reference, metrics=wanted - slow, n_jobs=n_jobs)
+    result["undefined"] |= dict.fromkeys(slow, "With so many words and topics it takes minutes: evaluate measures it.")
+    rows = [_metric_row(metric, result, not documents) for metric in METRICS if metric.name in wanted]
     if model.stability is not None:
         drawn = model.stability
         values = {
@@ -53,6 +68,12 @@ def measured(
         rows = [_metric_row(metric, values, False) for metric in sure if metric.name in values] + rows
     per_topic = {key: result["per_topic"][key] for key in PER_TOPIC if key in result["per_topic"]}
     return rows, per_topic
+
+
+def _takes_long(model: TopicModel) -> bool:
+    """Whether the random hulls that the volume is compared with are too much work for a page."""
+    n_words = int(np.count_nonzero(model.word_probs > 0.0))
+    return n_words * min(n_words, ROWS_A_TOPIC * model.n_components) > _NUMBERS
 
 
 def _metric_row(metric: Metric, result: Mapping[str, Any], alone: bool) -> dict[str, Any]:
@@ -67,7 +88,7 @@ def _metric_row(metric: Metric, result: Mapping[str, Any], alone: bool) -> dict[
         "reading": metric.reading,
         "formula": metric.formula,
         "measured_on": "the model's own co-occurrence, as no documents were given" if own else metric.measured_on,
-        "undefined": result.get("undefined", {}).get(metric.name, ""),
+        "undefined": name(result.get("undefined", {}).get(metric.name, ""), _LONGEST_REASON),
     }
 
 
@@ -83,22 +104,20 @@ def facts(model: Any, record: TopicModel, corpus: Any, n_words_shown: int) -> li
         short = getattr(model, "n_skipped_", 0) or 0
         note = f"and {short:,} with fewer than two words were skipped" if short else "that topics were learned from"
         rows.append(_fact("Documents", documents, note))
-    if corpus is not None:
-        size = corpus.n_docs if isinstance(corpus, Corpus) else getattr(corpus, "shape", (None,))[0]
-        if size is not None:
-            rows.append(_fact("Documents measured on", int(size), "those that this page was made with"))
+    if corpus is not None and (size := number_of_documents(corpus)) is not None:
+        rows.append(_fact("Documents measured on", size, "those that this page was made with"))
     refined = record.log_likelihood is not None
     rows.append(
         _fact(
             "Method",
-            "anchor words, refined by likelihood" if refined else "anchor words (Algorithm 6)" if record.Y is not None
+            "anchor words, refined by likelihood" if refined else "low-rank anchor words" if record.Y is not None
             else "anchor words",
             "topics start from words that stand for them, and are then polished on the documents" if refined
             else "each topic is read off a word that stands for it alone",
         )
     )  # fmt: skip
-    if (converged := getattr(model, "converged_", None)) is not None:
-        steps = getattr(model, "n_iter_", 0)
+    if steps := getattr(model, "n_iter_", 0):
+        converged = bool(model.converged_)
         note = f"rectification met its tolerance after {steps} steps" if converged else f"stopped after {steps} steps"
         rows.append(_fact("Converged", "yes" if converged else "no", note))
     rows.append(_fact("Written by", f"anchorwords {__version__}", "no network was needed, and none is used"))
@@ -108,6 +127,8 @@ def facts(model: Any, record: TopicModel, corpus: Any, n_words_shown: int) -> li
 def _sample(record: TopicModel, n: int) -> str:
     if n == record.n_words:
         return "all of them"
+    if n >= np.count_nonzero(record.word_probs > 0.0):
+        return "all that occur"
     return "every word that a topic lists, the most frequent, and an even sample of the rest"
 
 
@@ -140,12 +161,11 @@ def convergence(model: Any) -> dict[str, Any] | None:
     history = getattr(model, "history_", None)
     if not history:
         return None
-    options = rectifier_to_dict(getattr(model, "rectifier", None)) or {}
+    options = rectifier_to_dict(resolve_rectifier(getattr(model, "rectifier", None))) or {}
     steps = _thinned(len(history))
-    method = options.get("name", "") if isinstance(options, dict) else options
     return {
-        "method": str(method).upper(),
-        "tol": options.get("tol") if isinstance(options, dict) else None,
+        "method": str(options.get("name", "")).upper(),
+        "tol": number(options.get("tol", float("nan")), 3),
         "converged": bool(getattr(model, "converged_", False)),
         "steps": [step + 1 for step in steps],
         "violation": numbers([history[step].violation for step in steps], 3),

@@ -3,11 +3,7 @@
 Notation
 --------
 A : (K, K)   p(topic, topic') of two words of a document
-E_kl = a_k a_l for k != l, with the row sums of A off its diagonal: what to expect of words of different topics
-affinity_kl = A_kl / E_kl: above 1 where two topics share documents more often than expected
 delta_kl = affinity_kl^(-1/2), what the distance on the map should be
-
-Chance, p_k p_l, is no measure here: documents of few topics make nearly all pairs of topics rarer than that.
 """
 
 from __future__ import annotations
@@ -15,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import FloatArray
+from .affinity import affinities
 
 # The map is as wide as this, and 1 high.
 ASPECT = 1.5
@@ -25,28 +22,6 @@ _SMALLEST = 0.008
 _NEAREST, _FARTHEST = 0.25, 2.5
 _STEPS = 300
 _MARGIN = 0.02
-
-
-def affinities(A: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Affinity and expectation E of each pair of topics; 1 and 0 on the diagonal, and 1 where nothing is expected.
-
-    E is quasi-independence: of two words of one document that are of different topics, how often they would be of these
-    two if topics went together by their frequency alone. Found by proportional fitting, damped, to twelve digits or as
-    near as a thousand steps come: where one topic has more than half of all there is, no such a exists.
-    """
-    off = A - np.diag(np.diagonal(A))
-    margin = off.sum(axis=1)
-    a = margin / np.sqrt(max(margin.sum(), np.finfo(np.float64).tiny))
-    for _ in range(1000):
-        rest = a.sum() - a
-        wanted = np.divide(margin, rest, out=np.zeros_like(a), where=rest > 0.0)
-        if np.abs(wanted - a).max(initial=0.0) <= 1e-12 * a.max(initial=0.0):
-            break
-        a = np.sqrt(a * wanted)
-    expected = np.outer(a, a)
-    np.fill_diagonal(expected, 0.0)
-    ratio = np.divide(off, expected, out=np.ones_like(off), where=expected > 0.0)
-    return ratio, expected
 
 
 def topic_map(A: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -64,7 +39,8 @@ def topic_map(A: FloatArray) -> tuple[FloatArray, FloatArray]:
     radii = np.maximum(np.sqrt(_COVERED * ASPECT * p / np.pi), _SMALLEST)
     if p.size == 1:
         return np.array([[ASPECT / 2.0, 0.5]]), radii
-    delta = np.clip(1.0 / np.sqrt(np.maximum(affinities(A)[0], 1e-12)), _NEAREST, _FARTHEST)
+    # To nine digits: where all distances are the same, rounding would decide which way up the map is.
+    delta = np.clip(1.0 / np.sqrt(np.maximum(affinities(A)[0], 1e-12)), _NEAREST, _FARTHEST).round(9)
     np.fill_diagonal(delta, 0.0)
     X = _upright(_majorised(_classical(delta), delta))
     room = np.array([ASPECT, 1.0])
@@ -78,7 +54,7 @@ def topic_map(A: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _classical(delta: FloatArray) -> FloatArray:
-    """Classical scaling to two dimensions; rounding must not decide between axes of the same length."""
+    """Classical scaling to two dimensions."""
     squared = delta**2
     centred = squared - squared.mean(axis=0) - squared.mean(axis=1)[:, None] + squared.mean()
     values, vectors = np.linalg.eigh(-0.5 * centred)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -20,10 +22,9 @@ LONGEST_TEXT = 320
 
 def number(value: Any, digits: int = 5) -> float | int | None:
     """A number to so many digits; None where it is none."""
-    x = float(value)
-    if not math.isfinite(x):
+    rounded = float(f"{float(value):.{digits}g}")
+    if not math.isfinite(rounded):
         return None
-    rounded = float(f"{x:.{digits}g}")
     return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
 
 
@@ -33,10 +34,22 @@ def numbers(values: Iterable[Any], digits: int = 5) -> list[float | int | None]:
 
 
 def name(text: Any, longest: int = LONGEST_NAME) -> str:
-    """A text in one line without control characters, lone surrogates and what turns the direction of a page around."""
-    letters = str(text)
-    cut = letters if len(letters) <= longest else letters[: longest - 1].rstrip() + "…"
-    return printable(cut)
+    """A text in one line without control characters, lone surrogates and what turns the direction of a page around.
+
+    At most so many characters, and half as many bytes again: a page of letters that take many is no larger than others.
+    """
+    shown = printable(str(text)[: longest + 1])
+    sizes = list(accumulate(map(_size, shown), initial=0))
+    most = 3 * longest // 2
+    if len(shown) <= longest and sizes[-1] <= most:
+        return shown
+    end = min(longest - 1, bisect_right(sizes, most - _size("…")) - 1)
+    return shown[:end].rstrip() + "…"
+
+
+def _size(char: str) -> int:
+    """Bytes of a character in the page, where what could be markup is escaped."""
+    return 6 if char in "<>&" else len(char.encode("utf-8"))
 
 
 def beginning(text: Any) -> str:

@@ -74,7 +74,7 @@ class FactoredCooccurrence:
             ratio = L[start : start + step] @ R.T
             score = np.log(np.maximum(ratio, 1.0))
             score *= ratio
-            score *= p  # times p_i, which changes no order of a row, this is the sum's term
+            score *= p  # a row's own p_i, the same for all of it, is left out
             for i, row in enumerate(score):
                 row[start + i] = 0.0  # itself
                 chosen = largest(row, n)

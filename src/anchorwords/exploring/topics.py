@@ -11,12 +11,13 @@ from .._typing import FloatArray, IntArray
 from ..interpret.words import by_prevalence, stability_by_topic
 from ..metrics.incoherence import TopicTree
 from ..model import TopicModel
-from .layout import affinities
+from .affinity import affinities
 from .plain import name, number, numbers
 
 # Neighbours of a topic.
 _NEIGHBOURS = 10
-# Edges of the map: of each topic the strongest, where two topics share documents so many times as often as expected.
+# Edges of the map: a topic's strongest, and those that are among the few strongest of both their topics, where two topics
+# share documents so many times as often as expected.
 _EDGES_A_TOPIC = 3
 _STRONG = 1.5
 
@@ -30,11 +31,14 @@ def strong_edges(model: TopicModel) -> list[list[Any]]:
     strong = ratio >= _STRONG
     np.fill_diagonal(strong, False)
     sure = None if model.stability is None else model.stability.correlation_low > expected
-    pairs = set()
-    for k in range(model.n_components):
-        order = np.argsort(-np.where(strong[k], ratio[k], 0.0), kind="stable")[:_EDGES_A_TOPIC]
-        pairs |= {(min(k, int(m)), max(k, int(m))) for m in order if strong[k, m]}
-    return [[k, m, number(ratio[k, m], 3), None if sure is None else bool(sure[k, m])] for k, m in sorted(pairs)]
+    order = np.argsort(-np.where(strong, ratio, 0.0), axis=1, kind="stable")[:, :_EDGES_A_TOPIC]
+    chosen = np.zeros_like(strong)
+    np.put_along_axis(chosen, order, True, axis=1)
+    first = np.zeros_like(strong)
+    np.put_along_axis(first, order[:, :1], True, axis=1)
+    kept = strong & ((chosen & chosen.T) | first | first.T)
+    pairs = zip(*(ends.tolist() for ends in np.nonzero(np.triu(kept, 1))), strict=True)
+    return [[k, m, number(ratio[k, m], 3), None if sure is None else bool(sure[k, m])] for k, m in pairs]
 
 
 def topic_rows(

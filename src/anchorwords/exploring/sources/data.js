@@ -70,7 +70,8 @@ export function mainTopic(place) {
 export function relevant(topic, weight, most = page.relevant) {
   const scored = topic.words.map((word, i) => {
     const probability = topic.probabilities[i];
-    const score = Math.log(probability) - (1 - weight) * Math.log(words.probability[word]);
+    // A topic of no prevalence may have words that no other has: any positive number puts them in order.
+    const score = Math.log(probability) - (1 - weight) * Math.log(Math.max(words.probability[word], Number.MIN_VALUE));
     // Words of this topic alone are ties but for the last digits of the data: these stay in the order of words.
     return { word, probability, score: Math.round(score * 2e4) };
   });

@@ -1,5 +1,6 @@
 // Elements from plain values. Text only ever becomes text: nothing in this page parses markup.
 
+const NOTHING_TO_SEE = /^[\s\p{Cf}\p{Mn}]*$/u;
 const SVG = "http://www.w3.org/2000/svg";
 
 function filled(node, attributes, children) {
@@ -29,7 +30,7 @@ export function svg(tag, attributes = {}, ...children) {
 
 /** User text, kept apart from the text around it whatever its direction. */
 export function userText(text, attributes = {}) {
-  return el("bdi", attributes, text.trim() === "" ? "(blank)" : text);
+  return el("bdi", attributes, NOTHING_TO_SEE.test(text) ? "(blank)" : text);
 }
 
 /** A part of a page with a heading. */

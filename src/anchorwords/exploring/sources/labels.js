@@ -52,6 +52,10 @@ export function placeLabels(points, frame, height) {
       { x: left, y: y - reach - height, anchor: "middle" },
       { x: x + reach, y: y - height / 2, anchor: "start" },
       { x: x - reach - width, y: y - height / 2, anchor: "end" },
+      { x: x + 0.7 * reach, y: y + 0.7 * reach, anchor: "start" },
+      { x: x + 0.7 * reach, y: y - 0.7 * reach - height, anchor: "start" },
+      { x: x - 0.7 * reach - width, y: y + 0.7 * reach, anchor: "end" },
+      { x: x - 0.7 * reach - width, y: y - 0.7 * reach - height, anchor: "end" },
     ];
     for (const place of places) {
       const box = { x: place.x, y: place.y, width, height, self: point };

@@ -1,6 +1,6 @@
 // The page: the address says which view is shown.
 
-import { page, topics, words } from "./data.js";
+import { between, page, topics, words } from "./data.js";
 import { el } from "./dom.js";
 import { whole } from "./format.js";
 import { header } from "./header.js";
@@ -9,6 +9,7 @@ import { overview } from "./overview.js";
 import { hideTip } from "./parts.js";
 import { go, routeOf, topicAddress } from "./routes.js";
 import { spaceView } from "./space.js";
+import { state } from "./state.js";
 import { beside, topicView } from "./topic.js";
 import { wordView } from "./word.js";
 
@@ -30,9 +31,10 @@ function titleOf({ view, topic, place }) {
 const mark = header();
 
 function show(first) {
-  if (window.location.hash === "#main") return; // the link that skips the head
+  const skipped = window.location.hash === "#main"; // by the link that skips the head
+  if (skipped && !first) return;
   hideTip();
-  route = routeOf(window.location.hash);
+  route = routeOf(skipped ? "" : window.location.hash);
   const main = document.getElementById("main");
   main.dataset.view = route.view;
   main.replaceChildren(...VIEWS[route.view](route).filter((part) => part !== null));
@@ -54,7 +56,7 @@ function onKey(event) {
     go("#overview");
     return;
   }
-  if (typing) return;
+  if (typing || !state.keys) return;
   if (event.key === "/") {
     event.preventDefault();
     document.getElementById("search").focus();
@@ -65,6 +67,14 @@ function onKey(event) {
     const view = { o: "#overview", s: "#space", m: "#model" }[event.key];
     if (view) go(view);
   }
+}
+
+/** Single keys can be switched off: who speaks to the computer may press them by saying a word. */
+function keySwitch() {
+  const change = (event) => {
+    state.keys = event.target.checked;
+  };
+  return el("label", {}, el("input", { type: "checkbox", checked: state.keys, on: { change } }), " on");
 }
 
 document
@@ -80,8 +90,11 @@ document
       { class: "keys-help" },
       "Keys: ",
       ...KEYS.flatMap(([key, meaning], i) => [i ? " · " : null, el("kbd", {}, key), ` ${meaning}`]),
+      " · ",
+      keySwitch(),
     ),
   );
+document.documentElement.classList.toggle("long-names", between !== " ");
 window.addEventListener("hashchange", () => show(false));
 window.addEventListener("keydown", onKey);
 show(true);

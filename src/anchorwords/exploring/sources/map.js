@@ -120,12 +120,13 @@ export function topicMap({ selected = null, heat = null, small = false, label })
   };
 
   const write = (width, height) => {
-    const longest = width < 500 ? 18 : 26;
+    // Where many topics share the room, more of them have a name when names are short.
+    const longest = Math.round(Math.min(26, 12 + (zoom.view.scale ** 2 * width * height) / (1500 * topics.length)));
     const points = (heat === null ? byRank : [...heat.keys()].map((id) => topics[id]))
       .map((topic) => nodes[topic.topic])
       .filter((node) => node.x > -20 && node.y > -20 && node.x < width + 20 && node.y < height + 20)
       .map((node) => {
-        const text = shortened(node.topic.label, longest);
+        const text = fewerWords(node.topic.label, longest);
         return { ...node, text, width: textWidth(text, FONT) + 4 };
       });
     const named = new Set(points.map((point) => point.topic));
@@ -204,6 +205,13 @@ export function topicMap({ selected = null, heat = null, small = false, label })
   new ResizeObserver(() => zoom.settle()).observe(frame);
   paint();
   return { element: frame, repaint: paint, tools: zoomTools(zoom, "map") };
+}
+
+/** As many whole words of a label as there is room for, at least a part of the first. */
+function fewerWords(label, longest) {
+  if (label.length <= longest) return label;
+  const end = label.lastIndexOf(" ", longest);
+  return end > 0 ? label.slice(0, end).replace(/[\s·-]+$/, "") : shortened(label, longest);
 }
 
 /** The node that lies nearest in a direction, what is off to the side counting double; null at the end. */

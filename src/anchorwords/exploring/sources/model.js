@@ -39,11 +39,11 @@ function factsCard() {
 function convergenceCard() {
   const course = page.model.convergence;
   if (course === null) {
-    return card(
-      "How it converged",
-      {},
-      el("p", { class: "note" }, "The steps of the rectification were not kept with this model."),
-    );
+    const plainly = page.model.parameters.some(({ name, value }) => name === "rectifier" && value === "None");
+    const why = plainly
+      ? "This model was not rectified."
+      : "The steps of the rectification were not kept with this model.";
+    return card("How it converged", {}, el("p", { class: "note" }, why));
   }
   const steps = course.steps[course.steps.length - 1];
   const end = course.converged

@@ -26,6 +26,8 @@ export function panzoom(element, { redraw, wheel = "always" }) {
     const { width, height } = element.getBoundingClientRect();
     view.x = Math.min(0, Math.max(view.x, width * (1 - view.scale)));
     view.y = Math.min(0, Math.max(view.y, height * (1 - view.scale)));
+    // Where there is nothing to move a finger scrolls the page.
+    element.style.setProperty("touch-action", view.scale > 1 ? "none" : "pan-y");
     redraw();
   };
   const local = (event) => {
@@ -88,6 +90,14 @@ export function panzoom(element, { redraw, wheel = "always" }) {
     move: (dx, dy) => {
       view.x += dx;
       view.y += dy;
+      changed();
+    },
+    /** Fill the frame with a part of the picture as it is at scale 1. */
+    fit: (left, top, right, bottom) => {
+      const { width, height } = element.getBoundingClientRect();
+      const scale = Math.min(Math.max(Math.min(width / (right - left), height / (bottom - top)), 1), MOST);
+      const offset = (low, high, room) => room / 2 - (scale * (low + high)) / 2;
+      Object.assign(view, { scale, x: offset(left, right, width), y: offset(top, bottom, height) });
       changed();
     },
     /** Keep within the frame after its size has changed. */

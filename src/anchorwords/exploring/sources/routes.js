@@ -1,6 +1,7 @@
 // Addresses within the page: what stands after the # says what is shown, so that a view can be bookmarked and sent.
 
 import { placeOfWord, topics, words } from "./data.js";
+import { shortened } from "./dom.js";
 
 /** Address of a topic. */
 export function topicAddress(topic) {
@@ -9,9 +10,9 @@ export function topicAddress(topic) {
 
 /** Address of a word. */
 export function wordAddress(place) {
-  // A word that looks like another, both having been cut, is called by its place.
+  // A word that looks like another, as both have been cut, is called by its place.
   const text = words.text[place];
-  return placeOfWord(text) === place ? `#word-${encodeURIComponent(text)}` : `#word--${place}`;
+  return placeOfWord(text) === place ? `#word-${encodeURIComponent(text)}` : `#place-${place}`;
 }
 
 function decoded(text) {
@@ -22,27 +23,53 @@ function decoded(text) {
   }
 }
 
+/** Text of an address as it can be shown: short, and without what is not to be seen or turns the direction around. */
+function shownText(text) {
+  return shortened(text.replace(/[\p{Cc}\p{Cf}]/gu, "\ufffd"), 60);
+}
+
+function topicRoute(number) {
+  const topic = topics[Number(number)];
+  return topic ? { view: "topic", topic } : { view: "overview", missing: `There is no topic ${shownText(number)}.` };
+}
+
+function wordRoute(text) {
+  const place = placeOfWord(text);
+  return place === undefined
+    ? { view: "overview", missing: `The word “${shownText(text)}” is not in this page.` }
+    : { view: "word", place };
+}
+
+function placeRoute(number) {
+  const place = Number(number);
+  return place < words.text.length
+    ? { view: "word", place }
+    : { view: "overview", missing: `There is no word ${shownText(number)}.` };
+}
+
+function spaceRoute(number) {
+  const topic = topics[Number(number)];
+  return topic ? { view: "space", topic } : { view: "overview", missing: `There is no topic ${shownText(number)}.` };
+}
+
+/** Addresses and what they mean, the first that fits. */
+const ROUTES = [
+  [/^(?:#|#overview)?$/, () => ({ view: "overview" })],
+  [/^#topic-(\d+)$/, topicRoute],
+  [/^#word-(.*)$/s, (text) => wordRoute(decoded(text))],
+  [/^#place-(\d+)$/, placeRoute],
+  [/^#space-(\d+)$/, spaceRoute],
+  [/^#space$/, () => ({ view: "space", topic: null })],
+  [/^#model$/, () => ({ view: "model" })],
+];
+
 /** What an address asks for: a view and, for some, its subject; the overview where it asks for nothing that is here. */
 export function routeOf(hash) {
-  const topic = /^#topic-(\d+)$/.exec(hash);
-  if (topic) {
-    const found = topics[Number(topic[1])];
-    return found ? { view: "topic", topic: found } : { view: "overview", missing: `There is no topic ${topic[1]}.` };
+  for (const [pattern, route] of ROUTES) {
+    const found = pattern.exec(hash);
+    if (found) return route(found[1]);
   }
-  const numbered = /^#word--(\d+)$/.exec(hash);
-  if (numbered && Number(numbered[1]) < words.text.length) return { view: "word", place: Number(numbered[1]) };
-  if (hash.startsWith("#word-")) {
-    const text = decoded(hash.slice(6));
-    const place = placeOfWord(text);
-    return place === undefined
-      ? { view: "overview", missing: `The word “${text}” is not in this page.` }
-      : { view: "word", place };
-  }
-  const highlighted = /^#space-(\d+)$/.exec(hash);
-  if (highlighted) return { view: "space", topic: topics[Number(highlighted[1])] ?? null };
-  if (hash === "#space") return { view: "space", topic: null };
-  if (hash === "#model") return { view: "model" };
-  return { view: "overview" };
+  return { view: "overview", missing: `There is nothing at ${shownText(decoded(hash))} in this page.` };
 }
 
 /** Go to an address. */

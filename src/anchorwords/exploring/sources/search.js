@@ -3,7 +3,7 @@
 import { mainTopic, page, topicsLike, words, wordsLike } from "./data.js";
 import { announce, el, userText } from "./dom.js";
 import { whole } from "./format.js";
-import { badge, topicLink } from "./parts.js";
+import { badge } from "./parts.js";
 import { go, topicAddress, wordAddress } from "./routes.js";
 
 const MOST = 10;
@@ -11,12 +11,13 @@ const MOST = 10;
 function matches(text) {
   const found = topicsLike(text, 4).map((topic) => ({
     address: topicAddress(topic),
-    content: [topicLink(topic, { tabindex: -1 })],
+    content: [el("span", { class: "found-topic" }, badge(topic), " ", userText(topic.label))],
   }));
   for (const place of wordsLike(text, MOST)) {
     const topic = mainTopic(place);
     found.push({
       address: wordAddress(place),
+      exact: words.text[place].toLowerCase() === text.toLowerCase(),
       content: [
         userText(words.text[place], { class: "match" }),
         topic ? el("span", { class: "match-topic" }, badge(topic), " ", userText(topic.label)) : null,
@@ -24,7 +25,7 @@ function matches(text) {
     });
   }
   // The word itself before topics whose label happens to hold it, but a number is a topic's.
-  const exact = found.findIndex(({ address }) => address === `#word-${encodeURIComponent(text.toLowerCase())}`);
+  const exact = found.findIndex((entry) => entry.exact);
   if (exact > 0 && !/^(topic\s*|#)?\d+$/i.test(text)) found.unshift(...found.splice(exact, 1));
   return found;
 }

@@ -15,6 +15,8 @@ const SMALL_FONT = '11px system-ui, "Segoe UI", Roboto, sans-serif';
 const MARGIN = 28;
 const REACH = 12;
 const CELL = 24;
+// Half the side of an anchor's square.
+const SQUARE = topics.length > 40 ? 3.2 : 4.5;
 
 /** Points that have a place, the rare ones first so that the frequent lie on top. */
 const points =
@@ -44,6 +46,18 @@ let pictures = [];
 window.addEventListener("themechange", () => {
   for (const { redraw } of pictures) redraw();
 });
+
+/** Where nearly all words and all anchors lie: a few words far off would leave the others a heap. */
+const middle = (() => {
+  const anchors = topics.map((topic) => topic.anchors[0]);
+  const range = (values) => {
+    const order = points.map(({ place }) => values[place]).sort((a, b) => a - b);
+    const at = (share) => order[Math.round(share * (order.length - 1))];
+    const corners = anchors.map((place) => values[place]).filter((value) => value !== null);
+    return [Math.min(at(0.01), ...corners), Math.max(at(0.99), ...corners)];
+  };
+  return points.length === 0 ? null : { x: range(space.x), y: range(space.y) };
+})();
 
 function sizeOf(place) {
   // By the cube root: a word a thousand times as frequent is ten times as wide, within limits that can be seen.
@@ -85,7 +99,9 @@ export function spaceCanvas({ highlight = null, word = null, small = false, labe
       canvas.width = Math.round(width * dense);
       canvas.height = Math.round(height * dense);
     }
+    const first = seen.width === 0;
     Object.assign(seen, { width, height });
+    if (first) begin();
     pencil.setTransform(dense, 0, 0, dense, 0, 0);
     pencil.clearRect(0, 0, width, height);
     drawPoints();
@@ -97,6 +113,13 @@ export function spaceCanvas({ highlight = null, word = null, small = false, labe
     if (pending) return;
     pending = true;
     requestAnimationFrame(draw);
+  };
+
+  /** Begin where the words are. */
+  const begin = () => {
+    const [left, top] = project(middle.x[0], middle.y[1]);
+    const [right, bottom] = project(middle.x[1], middle.y[0]);
+    zoom.fit(left - MARGIN, top - MARGIN, right + MARGIN, bottom + MARGIN);
   };
 
   const drawPoints = () => {
@@ -167,10 +190,10 @@ export function spaceCanvas({ highlight = null, word = null, small = false, labe
     const marks = anchorMarks();
     for (const mark of marks) {
       pencil.beginPath();
-      pencil.rect(mark.x - 4.5, mark.y - 4.5, 9, 9);
+      pencil.rect(mark.x - SQUARE, mark.y - SQUARE, 2 * SQUARE, 2 * SQUARE);
       pencil.fillStyle = colourOf(mark.topic);
       pencil.fill();
-      pencil.lineWidth = 1.8;
+      pencil.lineWidth = 0.4 * SQUARE;
       pencil.strokeStyle = themed("--ink");
       pencil.stroke();
     }
@@ -331,6 +354,10 @@ export function spaceView({ topic }) {
     space.of === "rectified"
       ? "Words stand near each other where they keep the same company (rows of the rectified co-occurrence)."
       : "Words stand near each other where they are of the same topics (this model holds no co-occurrence of its own).";
+  const hull =
+    page.model.log_likelihood === null
+      ? "the model takes all other words for mixtures of them."
+      : "topics begin as its corners. As these topics were then refined, anchors are the words most their own, and need not be corners.";
   return [
     el("h1", {}, "Co-occurrence space"),
     card(
@@ -344,7 +371,7 @@ export function spaceView({ topic }) {
           choose,
           canvas.tools,
         ),
-        note: `${what} Squares are anchors, and the dashed line is their hull: the model takes all other words for mixtures of them. Drag to move, scroll to zoom, click a word.`,
+        note: `${what} Squares are anchors, and the dashed line is their hull: ${hull} Drag to move, scroll to zoom, click a word.`,
       },
       canvas.element,
       el(

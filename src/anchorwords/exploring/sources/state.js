@@ -7,6 +7,8 @@ export const state = {
   weight: page.weight,
   /** Column that the table of topics is sorted by, and which way. */
   sort: { column: "prevalence", descending: true },
+  /** Whether single keys do anything. */
+  keys: true,
   /** What circles on the map are coloured by. */
   colourBy: "topic",
 };

@@ -11,6 +11,16 @@ const has = (key) => topics.some((topic) => typeof topic[key] === "number");
 const widest = Math.max(...topics.map((topic) => topic.prevalence_high ?? topic.prevalence));
 const N_WORDS = 8;
 const LONGEST = 36;
+/** Names of figures where there is no room for columns. */
+const SHORT = {
+  stability: "stability",
+  specificity: "specificity",
+  mst_incoherence: "incoherence",
+  npmi_coherence: "NPMI",
+};
+
+/** Widths of columns that are not figures. The roles are named as rows that are no table rows to the style sheet lose them. */
+const WIDTHS = { label: "minmax(11em, 1.2fr)", anchor: "10.5em", words: "minmax(14em, 2fr)" };
 
 /** Columns: a title, what to sort by, whether the largest come first, what stands in a cell. */
 const COLUMNS = [
@@ -20,7 +30,7 @@ const COLUMNS = [
     hint: "number and label",
     value: (topic) => topic.topic,
     descending: false,
-    cell: (topic) => el("th", { scope: "row", class: "c-topic" }, topicLink(topic)),
+    cell: (topic) => el("th", { scope: "row", role: "rowheader", class: "c-topic" }, topicLink(topic)),
   },
   {
     key: "prevalence",
@@ -31,7 +41,7 @@ const COLUMNS = [
     cell: (topic) =>
       el(
         "td",
-        { class: "c-prevalence" },
+        { role: "cell", class: "c-prevalence", "data-short": "share" },
         el("span", { class: "figure" }, percent(topic.prevalence)),
         barWithInterval(topic.prevalence, topic.prevalence_low, topic.prevalence_high, widest, null, colourOf(topic)),
       ),
@@ -74,7 +84,8 @@ const COLUMNS = [
     hint: "the word that stands for this topic alone",
     value: (topic) => words.text[topic.anchors[0]].toLowerCase(),
     descending: false,
-    cell: (topic) => el("td", { class: "c-anchor" }, ...apart(topic.anchors, " + ")),
+    cell: (topic) =>
+      el("td", { role: "cell", class: "c-anchor", "data-short": "anchor" }, ...apart(topic.anchors, " + ")),
   },
   {
     key: "words",
@@ -84,7 +95,7 @@ const COLUMNS = [
     cell: (topic) =>
       el(
         "td",
-        { class: "c-words" },
+        { role: "cell", class: "c-words" },
         ...apart(
           relevant(topic, state.weight, N_WORDS).map(({ word }) => word),
           between,
@@ -97,11 +108,19 @@ function apart(places, separator) {
   return places.flatMap((place, i) => [i ? separator : null, wordLink(place, { longest: LONGEST })]);
 }
 
+/** Largest value of each figure: where its bar ends. */
+const largest = new Map(
+  Object.keys(SHORT).map((key) => [key, Math.max(...topics.map((topic) => topic[key] ?? 0), 1e-12)]),
+);
+
 function figure(value, key) {
-  if (typeof value !== "number") return el("td", { class: "c-figure missing" }, "–");
-  const values = topics.map((topic) => topic[key]).filter((other) => typeof other === "number");
-  const most = Math.max(...values, 1e-12);
-  return el("td", { class: "c-figure" }, el("span", { class: "figure" }, plain(value)), bar(Math.max(value, 0) / most));
+  if (typeof value !== "number") return el("td", { role: "cell", class: "c-figure missing" }, "–");
+  return el(
+    "td",
+    { role: "cell", class: "c-figure", "data-short": SHORT[key] },
+    el("span", { class: "figure" }, plain(value)),
+    bar(Math.max(value, 0) / largest.get(key)),
+  );
 }
 
 function sorted() {
@@ -117,7 +136,7 @@ function sorted() {
 
 /** The table as an element. */
 export function topicTable() {
-  const body = el("tbody");
+  const body = el("tbody", { role: "rowgroup" });
   const heads = COLUMNS.map((column) => {
     const button =
       column.value === null
@@ -128,14 +147,18 @@ export function topicTable() {
             column.title,
             el("span", { class: "arrow", "aria-hidden": "true" }),
           );
-    return el("th", { scope: "col", class: `c-${column.key}`, "data-column": column.key }, button);
-  });
-  const fill = () => {
-    body.replaceChildren(
-      ...sorted().map((topic) =>
-        el("tr", { "data-topic": topic.topic }, ...COLUMNS.map((column) => column.cell(topic))),
-      ),
+    return el(
+      "th",
+      { scope: "col", role: "columnheader", class: `c-${column.key}`, "data-column": column.key },
+      button,
     );
+  });
+  // Rows are made once and put in order again.
+  const rows = topics.map((topic) =>
+    el("tr", { role: "row", "data-topic": topic.topic }, ...COLUMNS.map((column) => column.cell(topic))),
+  );
+  const fill = () => {
+    body.replaceChildren(...sorted().map((topic) => rows[topic.topic]));
     heads.forEach((head, i) => {
       const own = COLUMNS[i].key === state.sort.column;
       if (own) head.setAttribute("aria-sort", state.sort.descending ? "descending" : "ascending");
@@ -152,6 +175,15 @@ export function topicTable() {
   return el(
     "div",
     { class: "table-room", tabindex: 0, role: "region", "aria-label": "Table of topics" },
-    el("table", { class: "topics" }, el("thead", {}, el("tr", {}, ...heads)), body),
+    el(
+      "table",
+      {
+        role: "table",
+        class: "topics",
+        style: { "--columns": COLUMNS.map((column) => WIDTHS[column.key] ?? "7.8em").join(" ") },
+      },
+      el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, ...heads)),
+      body,
+    ),
   );
 }

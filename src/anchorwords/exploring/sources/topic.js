@@ -72,7 +72,9 @@ function stats(topic) {
     ],
   ];
   for (const [key, title, higherFirst, hint] of more) {
-    if (typeof topic[key] === "number") rows.push(stat(title, plain(topic[key]), place(topic, key, higherFirst), hint));
+    if (typeof topic[key] !== "number") continue;
+    const kept = key === "stability" ? `; ${percent(topic.stable_words)} of its top words stay` : "";
+    rows.push(stat(title, plain(topic[key]), `${place(topic, key, higherFirst)}${kept}`, hint));
   }
   return el("dl", { class: "stats" }, ...rows);
 }
