@@ -238,7 +238,7 @@ def _show(
     where = (
         "" if output is None
         else f", written to {output}{' in place of the model that was there' if replacing else ''}; read them with: "
-        f"anchorwords topics {output}"
+        f"anchorwords topics {output}, look at them with: anchorwords explore {output}"
     )  # fmt: skip
     typer.echo(
         f"{summary['topics']} topics of {summary['documents']:,} documents ({summary['documents_left_out']:,} too short) "

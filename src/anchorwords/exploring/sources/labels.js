@@ -28,11 +28,29 @@ function grid(size) {
   };
 }
 
+/** Places around a point for a label of a width: below and above, beside, at the corners. */
+function placesAround({ x, y, radius }, width, height, frame) {
+  const reach = radius + GAP;
+  const near = 0.7 * reach;
+  // Above and below, labels of points at the edge move in as far as they must, as long as they stay at their point.
+  const left = Math.min(Math.max(x - width / 2, 2, x - width), frame.width - width - 2, x);
+  return [
+    { x: left, y: y + reach, anchor: "middle" },
+    { x: left, y: y - reach - height, anchor: "middle" },
+    { x: x + reach, y: y - height / 2, anchor: "start" },
+    { x: x - reach - width, y: y - height / 2, anchor: "end" },
+    { x: x + near, y: y + near, anchor: "start" },
+    { x: x + near, y: y - near - height, anchor: "start" },
+    { x: x - near - width, y: y + near, anchor: "end" },
+    { x: x - near - width, y: y - near - height, anchor: "end" },
+  ];
+}
+
 /**
  * Place labels around points.
  *
- * `points` come in the order of importance: {x, y, radius, text, width}. Returns {point, x, y, anchor} of those that found
- * a place within the frame, y being the middle of the letters.
+ * `points` come in the order of importance: {x, y, radius, names}, names being [{text, width}], the one that is liked best
+ * first. Returns {point, text, x, y, anchor} of those that found a place within the frame, y being the middle of the letters.
  */
 export function placeLabels(points, frame, height) {
   const taken = grid(60);
@@ -40,30 +58,18 @@ export function placeLabels(points, frame, height) {
     const size = 2 * point.radius;
     taken.add({ x: point.x - point.radius, y: point.y - point.radius, width: size, height: size, self: point });
   }
+  const free = (point, { x, y }, width) => {
+    const inside = x >= 2 && y >= 2 && x + width <= frame.width - 2 && y + height <= frame.height - 2;
+    return inside && taken.free({ x, y, width, height }, point);
+  };
   const placed = [];
   for (const point of points) {
-    if (point.text === "") continue;
-    const reach = point.radius + GAP;
-    const { x, y, width } = point;
-    // Above and below, labels of points at the edge move in as far as they must, as long as they stay at their point.
-    const left = Math.min(Math.max(x - width / 2, 2, x - width), frame.width - width - 2, x);
-    const places = [
-      { x: left, y: y + reach, anchor: "middle" },
-      { x: left, y: y - reach - height, anchor: "middle" },
-      { x: x + reach, y: y - height / 2, anchor: "start" },
-      { x: x - reach - width, y: y - height / 2, anchor: "end" },
-      { x: x + 0.7 * reach, y: y + 0.7 * reach, anchor: "start" },
-      { x: x + 0.7 * reach, y: y - 0.7 * reach - height, anchor: "start" },
-      { x: x - 0.7 * reach - width, y: y + 0.7 * reach, anchor: "end" },
-      { x: x - 0.7 * reach - width, y: y - 0.7 * reach - height, anchor: "end" },
-    ];
-    for (const place of places) {
-      const box = { x: place.x, y: place.y, width, height, self: point };
-      const inside = box.x >= 2 && box.y >= 2 && box.x + width <= frame.width - 2 && box.y + height <= frame.height - 2;
-      if (!inside || !taken.free(box, point)) continue;
-      taken.add({ ...box, self: null });
-      const at = { start: box.x, middle: box.x + width / 2, end: box.x + width }[place.anchor];
-      placed.push({ point, x: at, y: box.y + height / 2, anchor: place.anchor });
+    for (const { text, width } of point.names) {
+      const place = placesAround(point, width, height, frame).find((found) => free(point, found, width));
+      if (place === undefined) continue;
+      taken.add({ x: place.x, y: place.y, width, height, self: null });
+      const at = { start: place.x, middle: place.x + width / 2, end: place.x + width }[place.anchor];
+      placed.push({ point, text, x: at, y: place.y + height / 2, anchor: place.anchor });
       break;
     }
   }

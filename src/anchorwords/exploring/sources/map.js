@@ -126,17 +126,18 @@ export function topicMap({ selected = null, heat = null, small = false, label })
       .map((topic) => nodes[topic.topic])
       .filter((node) => node.x > -20 && node.y > -20 && node.x < width + 20 && node.y < height + 20)
       .map((node) => {
-        const text = fewerWords(node.topic.label, longest);
-        return { ...node, text, width: textWidth(text, FONT) + 4 };
+        const texts = [fewerWords(node.topic.label, longest), fewerWords(node.topic.label, 15)];
+        const names = [...new Set(texts)].map((text) => ({ text, width: textWidth(text, FONT) + 4 }));
+        return { ...node, names };
       });
     const named = new Set(points.map((point) => point.topic));
-    const others = nodes.filter((node) => !named.has(node.topic)).map((node) => ({ ...node, text: "", width: 0 }));
+    const others = nodes.filter((node) => !named.has(node.topic)).map((node) => ({ ...node, names: [] }));
     names.replaceChildren(
       ...placeLabels([...points, ...others], { width, height }, LABEL_HEIGHT).map((found) =>
         svg(
           "text",
           { x: found.x.toFixed(1), y: (found.y + 4).toFixed(1), "text-anchor": found.anchor, direction: "ltr" },
-          found.point.text,
+          found.text,
         ),
       ),
     );

@@ -78,7 +78,7 @@ function reading() {
   const lines = [
     [
       "Circles",
-      "are topics. Large ones fill more of the documents; near ones share documents; lines join those that do most.",
+      "are topics. Large ones fill more of the documents; near ones share documents; lines join those that do most, dashed where that is not sure.",
     ],
     ["Anchor", "is the word that stands for one topic alone: the model starts from it."],
     [

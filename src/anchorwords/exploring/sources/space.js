@@ -181,7 +181,7 @@ export function spaceCanvas({ highlight = null, word = null, small = false, labe
       .filter(({ topic, at }) => at !== null && inFrame(at) && topic.anchors[0] !== word)
       .map(({ topic, at: [x, y] }) => {
         const text = shortened(words.text[topic.anchors[0]], 22);
-        return { x, y, radius: 5, text, width: textWidth(text, FONT) + 2, topic };
+        return { x, y, radius: 5, names: [{ text, width: textWidth(text, FONT) + 2 }], topic };
       })
       .sort((a, b) => first(b.topic) - first(a.topic));
   };
@@ -199,16 +199,16 @@ export function spaceCanvas({ highlight = null, word = null, small = false, labe
     }
     // Once near, the most frequent words that have room are named too.
     const near = zoom.view.scale > 2.5 && !small ? named(220) : [];
-    for (const { point, x, y, anchor } of placeLabels([...marks, ...near], seen, 14)) {
+    for (const { point, text, x, y, anchor } of placeLabels([...marks, ...near], seen, 14)) {
       const word = point.topic === null;
       pencil.font = word ? SMALL_FONT : FONT;
       pencil.textAlign = anchor === "middle" ? "center" : anchor;
       pencil.textBaseline = "middle";
       pencil.lineWidth = 3;
       pencil.strokeStyle = themed("--panel");
-      pencil.strokeText(point.text, x, y);
+      pencil.strokeText(text, x, y);
       pencil.fillStyle = themed(word ? "--muted" : "--ink");
-      pencil.fillText(point.text, x, y);
+      pencil.fillText(text, x, y);
     }
   };
 
@@ -217,7 +217,8 @@ export function spaceCanvas({ highlight = null, word = null, small = false, labe
     for (let i = points.length - 1; i >= 0 && found.length < most; i--) {
       if (seen.x[i] < 0 || seen.y[i] < 0 || seen.x[i] > seen.width || seen.y[i] > seen.height) continue;
       const text = shortened(words.text[points[i].place], 18);
-      found.push({ x: seen.x[i], y: seen.y[i], radius: 3, text, width: textWidth(text, SMALL_FONT) + 2, topic: null });
+      const names = [{ text, width: textWidth(text, SMALL_FONT) + 2 }];
+      found.push({ x: seen.x[i], y: seen.y[i], radius: 3, names, topic: null });
     }
     return found;
   };
