@@ -59,6 +59,7 @@ bench: $(VENV)/.developer
 	$(BIN)/python benchmarks/scan.py --quick
 	$(BIN)/python benchmarks/second_moment.py --quick
 	$(BIN)/python benchmarks/refinement.py --quick
+	$(BIN)/python benchmarks/explorer.py --quick
 
 docs: $(VENV)/.developer
 	$(BIN)/python docs/check.py

@@ -38,6 +38,7 @@ TABLES = {
         "docs/refinement.md": ("refinement",),
         "docs/choosing.md": ("scan",),
         "docs/stability.md": ("stability",),
+        "docs/explorer.md": ("explorer",),
     }.items()
 }
 

@@ -142,6 +142,7 @@ def test_colours_are_those_of_the_system(fitted, visit):
     page = visit(fitted.path, color_scheme="dark")
     assert ground(page) == DARK
     page.emulate_media(color_scheme="light")
+    settled(page)  # the page is told of it before the next frame
     assert ground(page) == LIGHT
     assert page.locator("button.theme").get_attribute("aria-label") == "Dark colours"
 

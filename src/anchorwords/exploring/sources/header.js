@@ -27,30 +27,27 @@ function remember(theme) {
   }
 }
 
-function dark() {
-  const chosen = document.documentElement.dataset.theme;
-  return chosen ? chosen === "dark" : window.matchMedia("(prefers-color-scheme: dark)").matches;
-}
-
+/** The button; colours are those of the system until it is pressed. */
 function themeButton() {
   const button = el("button", { type: "button", class: "theme" });
-  const name = () => {
-    const title = dark() ? "Light colours" : "Dark colours";
-    button.textContent = dark() ? "☀" : "☾";
+  const system = window.matchMedia("(prefers-color-scheme: dark)");
+  let chosen = remembered();
+  const apply = () => {
+    const dark = chosen === "dark" || (chosen !== "light" && system.matches);
+    document.documentElement.dataset.theme = dark ? "dark" : "light";
+    const title = dark ? "Light colours" : "Dark colours";
+    button.textContent = dark ? "☀" : "☾";
     button.setAttribute("aria-label", title);
     button.setAttribute("title", title);
     window.dispatchEvent(new Event("themechange"));
   };
-  const saved = remembered();
-  if (saved === "dark" || saved === "light") document.documentElement.dataset.theme = saved;
   button.addEventListener("click", () => {
-    const theme = dark() ? "light" : "dark";
-    document.documentElement.dataset.theme = theme;
-    remember(theme);
-    name();
+    chosen = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+    remember(chosen);
+    apply();
   });
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", name);
-  name();
+  system.addEventListener("change", apply);
+  apply();
   return button;
 }
 

@@ -192,7 +192,7 @@ function treeCard(topic) {
     "How its words hang together",
     {
       class: "tree-card",
-      note: `Minimum spanning tree over both lists; its weight, ${plain(topic.tree.weight)}, is the topic's MST-Incoherence.`,
+      note: `Minimum spanning tree over the first seven of both lists; its weight, ${plain(topic.tree.weight)}, is the topic's MST-Incoherence.`,
     },
     treeGraph(topic),
   );
