@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..anchors.lowrank import normalised_coordinates
 from ..interpret.ranking import largest
 from ..model import TopicModel
-from ..plot.coordinates import SpaceCoordinates, hull, place_rows
+from ..plot.coordinates import hull, place_rows, space_coordinates
 from .plain import name, numbers
 from .together import FactoredCooccurrence
 
@@ -76,7 +75,12 @@ def word_space(model: TopicModel, columns: IntArray) -> dict[str, Any] | None:
 
     Without a compression Y the rows of p(topic | word) take the place of those of Cbar: the same words are corners.
     """
-    found = _coordinates(model)
+    # Where there is no Y, any rows will do of which anchors are corners.
+    found = (
+        place_rows(np.asarray(model.word_topics), model.word_probs > 0.0)
+        if model.Y is None
+        else space_coordinates(model)
+    )
     xy = found.xy[columns]
     if not np.isfinite(xy).any() or not found.explained.any():
         return None
@@ -87,10 +91,3 @@ def word_space(model: TopicModel, columns: IntArray) -> dict[str, Any] | None:
         "y": numbers(xy[:, 1], 5),
         "hull": hull(found.xy[model.anchors]).tolist(),
     }
-
-
-def _coordinates(model: TopicModel) -> SpaceCoordinates:
-    if model.Y is None:
-        return place_rows(np.asarray(model.word_topics), model.word_probs > 0.0)
-    X, _, usable = normalised_coordinates(np.asarray(model.Y))
-    return place_rows(X, usable)

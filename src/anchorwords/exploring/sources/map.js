@@ -3,6 +3,7 @@
 import { colourOf, inkOn, shade } from "./colour.js";
 import { byRank, edges, page, relevant, topics } from "./data.js";
 import { el, shortened, svg, textWidth, userText } from "./dom.js";
+import { FIGURES } from "./figures.js";
 import { percent, plain } from "./format.js";
 import { placeLabels } from "./labels.js";
 import { panzoom } from "./panzoom.js";
@@ -13,14 +14,8 @@ import { state } from "./state.js";
 const FONT = '600 12px system-ui, "Segoe UI", Roboto, sans-serif';
 const LABEL_HEIGHT = 15;
 
-/** What circles can be coloured by, those that the model has. */
-export const COLOURINGS = [
-  { key: "topic", title: "topic" },
-  { key: "specificity", title: "specificity" },
-  { key: "mst_incoherence", title: "MST-Incoherence" },
-  { key: "npmi_coherence", title: "NPMI coherence" },
-  { key: "stability", title: "stability" },
-].filter(({ key }) => key === "topic" || topics.some((topic) => typeof topic[key] === "number"));
+/** What circles can be coloured by. */
+export const COLOURINGS = [{ key: "topic", title: "topic" }, ...FIGURES];
 
 /** Least and largest value of a quantity over topics. */
 export function extent(key) {

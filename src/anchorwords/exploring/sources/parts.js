@@ -27,10 +27,10 @@ export function badge(topic) {
 }
 
 /** A topic as a link: its colour, number and label. */
-export function topicLink(topic, attributes = {}) {
+export function topicLink(topic) {
   return el(
     "a",
-    { class: "topic-link", href: topicAddress(topic), ...attributes },
+    { class: "topic-link", href: topicAddress(topic) },
     badge(topic),
     " ",
     userText(topic.label, { class: "label" }),
@@ -61,12 +61,6 @@ export function barWithInterval(value, low, high, most, one, colour) {
     node.append(el("span", { class: "whisker", style: { left: at(low), width } }));
   }
   return node;
-}
-
-/** Prevalence with its interval, in words. */
-export function prevalenceText(topic) {
-  if (topic.prevalence_low === undefined) return percent(topic.prevalence);
-  return `${percent(topic.prevalence)} (${percent(topic.prevalence_low)} to ${percent(topic.prevalence_high)})`;
 }
 
 /** "a 90% interval" of the error bars. */

@@ -3,22 +3,14 @@
 import { colourOf } from "./colour.js";
 import { between, byRank, page, relevant, topics, words } from "./data.js";
 import { announce, el } from "./dom.js";
+import { FIGURES } from "./figures.js";
 import { percent, plain } from "./format.js";
 import { bar, barWithInterval, intervalName, topicLink, wordLink } from "./parts.js";
 import { state } from "./state.js";
 
-const has = (key) => topics.some((topic) => typeof topic[key] === "number");
 const widest = Math.max(...topics.map((topic) => topic.prevalence_high ?? topic.prevalence));
 const N_WORDS = 8;
 const LONGEST = 36;
-/** Names of figures where there is no room for columns. */
-const SHORT = {
-  stability: "stability",
-  specificity: "specificity",
-  mst_incoherence: "incoherence",
-  npmi_coherence: "NPMI",
-};
-
 /** Widths of columns that are not figures. The roles are named as rows that are no table rows to the style sheet lose them. */
 const WIDTHS = { label: "minmax(11em, 1.2fr)", anchor: "10.5em", words: "minmax(14em, 2fr)" };
 
@@ -46,38 +38,14 @@ const COLUMNS = [
         barWithInterval(topic.prevalence, topic.prevalence_low, topic.prevalence_high, widest, null, colourOf(topic)),
       ),
   },
-  {
-    key: "stability",
-    title: "Stability",
-    hint: "how much of the topic is there again in other draws of the documents: 1 is all of it",
-    value: (topic) => topic.stability ?? null,
-    descending: true,
-    cell: (topic) => figure(topic.stability, "stability"),
-  },
-  {
-    key: "specificity",
-    title: "Specificity",
-    hint: "bits by which its words differ from words in general: higher is more of its own",
-    value: (topic) => topic.specificity ?? null,
-    descending: true,
-    cell: (topic) => figure(topic.specificity, "specificity"),
-  },
-  {
-    key: "mst_incoherence",
-    title: "Incoherence",
-    hint: "MST-Incoherence: how far apart its top words are from each other; lower is better",
-    value: (topic) => topic.mst_incoherence ?? null,
-    descending: false,
-    cell: (topic) => figure(topic.mst_incoherence, "mst_incoherence"),
-  },
-  {
-    key: "npmi_coherence",
-    title: "NPMI",
-    hint: "NPMI coherence: how much more often its top words share documents than by chance; higher is better",
-    value: (topic) => topic.npmi_coherence ?? null,
-    descending: true,
-    cell: (topic) => figure(topic.npmi_coherence, "npmi_coherence"),
-  },
+  ...FIGURES.map((figure) => ({
+    key: figure.key,
+    title: figure.column,
+    hint: figure.hint,
+    value: (topic) => topic[figure.key] ?? null,
+    descending: figure.higher,
+    cell: (topic) => figureCell(topic[figure.key], figure),
+  })),
   {
     key: "anchor",
     title: "Anchor",
@@ -102,22 +70,20 @@ const COLUMNS = [
         ),
       ),
   },
-].filter(({ key }) => !["stability", "npmi_coherence", "mst_incoherence", "specificity"].includes(key) || has(key));
+];
 
 function apart(places, separator) {
   return places.flatMap((place, i) => [i ? separator : null, wordLink(place, { longest: LONGEST })]);
 }
 
 /** Largest value of each figure: where its bar ends. */
-const largest = new Map(
-  Object.keys(SHORT).map((key) => [key, Math.max(...topics.map((topic) => topic[key] ?? 0), 1e-12)]),
-);
+const largest = new Map(FIGURES.map(({ key }) => [key, Math.max(...topics.map((topic) => topic[key] ?? 0), 1e-12)]));
 
-function figure(value, key) {
+function figureCell(value, { key, column }) {
   if (typeof value !== "number") return el("td", { role: "cell", class: "c-figure missing" }, "–");
   return el(
     "td",
-    { role: "cell", class: "c-figure", "data-short": SHORT[key] },
+    { role: "cell", class: "c-figure", "data-short": column === "NPMI" ? column : column.toLowerCase() },
     el("span", { class: "figure" }, plain(value)),
     bar(Math.max(value, 0) / largest.get(key)),
   );

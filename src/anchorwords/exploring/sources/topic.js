@@ -3,9 +3,10 @@
 import { colourOf } from "./colour.js";
 import { added, byRank, page, relevant, topics, words } from "./data.js";
 import { announce, card, el, userText } from "./dom.js";
+import { FIGURES } from "./figures.js";
 import { ordinal, percent, plain, times, whole } from "./format.js";
 import { topicMap } from "./map.js";
-import { badge, bar, barWithInterval, intervalName, prevalenceText, topicLink, wordLink } from "./parts.js";
+import { badge, bar, barWithInterval, intervalName, topicLink, wordLink } from "./parts.js";
 import { topicAddress } from "./routes.js";
 import { state } from "./state.js";
 import { treeGraph } from "./tree.js";
@@ -50,31 +51,10 @@ function stats(topic) {
       el("dd", {}, el("span", { class: "stat-value" }, ...anchors)),
     ),
   ];
-  const more = [
-    [
-      "stability",
-      "Stability",
-      true,
-      "How much of the topic is there again in other draws of the documents: 1 is all of it",
-    ],
-    [
-      "specificity",
-      "Specificity",
-      true,
-      "Bits by which its words differ from words in general; higher is more of its own",
-    ],
-    ["mst_incoherence", "MST-Incoherence", false, "Weight of the tree below; lower is better"],
-    [
-      "npmi_coherence",
-      "NPMI coherence",
-      true,
-      "How much more often its top words share documents than by chance; higher is better",
-    ],
-  ];
-  for (const [key, title, higherFirst, hint] of more) {
+  for (const { key, title, hint, higher } of FIGURES) {
     if (typeof topic[key] !== "number") continue;
     const kept = key === "stability" ? `; ${percent(topic.stable_words)} of its top words stay` : "";
-    rows.push(stat(title, plain(topic[key]), `${place(topic, key, higherFirst)}${kept}`, hint));
+    rows.push(stat(title, plain(topic[key]), `${place(topic, key, higher)}${kept}`, hint));
   }
   return el("dl", { class: "stats" }, ...rows);
 }
@@ -286,7 +266,6 @@ export function topicView({ topic }) {
         step(1, "›", "Topic of less prevalence"),
       ),
     ),
-    el("p", { class: "unseen" }, `Prevalence ${prevalenceText(topic)}`),
     stats(topic),
     el(
       "div",
