@@ -67,7 +67,7 @@ def beside_refits(corpus, numbers: tuple[int, ...]) -> list[dict]:
     from anchorwords.metrics.matching import match_topics
     from anchorwords.resampling.shards import shard_of
     from anchorwords.scanning.halves import halves_of
-    from anchorwords.scanning.reproduced import reproduced_topics, sampled_words
+    from anchorwords.scanning.replication import reproduced_topics, sampled_words
 
     counts = corpus.counts
     used = np.ones(corpus.n_words, dtype=bool)
@@ -101,7 +101,7 @@ def recommended(corpus, numbers: tuple[int, ...], splits: int) -> list[dict]:
     from anchorwords.scanning.halves import halves_of
     from anchorwords.scanning.recommend import recommend
     from anchorwords.scanning.record import Candidate
-    from anchorwords.scanning.reproduced import reproduced_topics, sampled_words
+    from anchorwords.scanning.replication import reproduced_topics, sampled_words
 
     counts, used = corpus.counts, np.ones(corpus.n_words, dtype=bool)
     operator = aw.CooccurrenceOperator(counts)

@@ -8,7 +8,7 @@ import pytest
 
 import anchorwords as aw
 from anchorwords.datasets import make_topics
-from anchorwords.export import compositions
+from anchorwords.export import document_topics
 from anchorwords.infer import compose
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -36,14 +36,14 @@ def failing_compositions(monkeypatch):
     """Function (error): written compositions come in small parts, and after the first one this happens."""
 
     def install(error: BaseException) -> None:
-        right = compositions.compositions
+        right = document_topics.compositions
 
         def wrong(*arguments, **options):
             yield next(iter(right(*arguments, **options)))
             raise error
 
         monkeypatch.setattr(compose, "_SHARES", 4 * 50)
-        monkeypatch.setattr(compositions, "compositions", wrong)
+        monkeypatch.setattr(document_topics, "compositions", wrong)
 
     return install
 

@@ -7,14 +7,16 @@ import pytest
 import scipy.sparse as sp
 
 import anchorwords as aw
-from anchorwords.corpus import uci, words
+from anchorwords.corpus import scanner as words
+from anchorwords.corpus import uci
 from anchorwords.corpus.blocks import MatrixBlocks
 from anchorwords.exceptions import CorpusFormatError
 from anchorwords.infer import fold_in as fold_in_module
-from anchorwords.infer import penalised, sweep
+from anchorwords.infer import penalised
 from anchorwords.infer.prior import prior_from
 from anchorwords.linalg import simplex, sparse
 from anchorwords.rectify import finish, pairs
+from anchorwords.refine import sweep
 from anchorwords.statistics import moments, operator, streamed, sums
 
 MODULES = (simplex, sparse, moments, operator, sums, pairs, finish, fold_in_module, penalised, sweep, uci, words)

@@ -18,13 +18,12 @@ if TYPE_CHECKING:
     from .estimator import AnchorTopicModel, load_model
     from .exploring.data import explorer_data
     from .exploring.page import explorer
-    from .infer.refine import Refinement
     from .interpret.anchors import anchor_table
     from .interpret.common_words import common_words
-    from .interpret.documents import top_documents
-    from .interpret.groups import prevalence_by
     from .interpret.labels import label_topics
-    from .interpret.words import characteristic_words, prominent_words, top_indices, top_words, topic_table
+    from .interpret.prevalence import prevalence_by
+    from .interpret.top_documents import top_documents
+    from .interpret.topic_words import characteristic_words, prominent_words, top_indices, top_words, topic_table
     from .metrics.evaluate import evaluate
     from .model import Stability, TopicModel
     from .rectify.alternating import rectify_ap
@@ -32,13 +31,14 @@ if TYPE_CHECKING:
     from .rectify.options import AP, ENN, PALM
     from .rectify.palm import rectify_palm
     from .rectify.result import Rectified
+    from .refine.refinement import Refinement
     from .resampling.stability import stability
     from .scanning.record import Scan
     from .scanning.scan import scan
     from .statistics.moments import cooccurrence
     from .statistics.operator import CooccurrenceOperator
+    from .statistics.saved_sketch import load_sketch
     from .statistics.sketch import CooccurrenceSketch
-    from .statistics.sketch_folder import load_sketch
 
 _HOME = {
     "AP": "rectify.options",
@@ -49,7 +49,7 @@ _HOME = {
     "ENN": "rectify.options",
     "PALM": "rectify.options",
     "Rectified": "rectify.result",
-    "Refinement": "infer.refine",
+    "Refinement": "refine.refinement",
     "Scan": "scanning.record",
     "Stability": "model",
     "TopicModel": "model",
@@ -57,7 +57,7 @@ _HOME = {
     "anchor_table": "interpret.anchors",
     "anchor_words": "anchors.dense",
     "changes": "compare",
-    "characteristic_words": "interpret.words",
+    "characteristic_words": "interpret.topic_words",
     "common_words": "interpret.common_words",
     "cooccurrence": "statistics.moments",
     "evaluate": "metrics.evaluate",
@@ -66,21 +66,21 @@ _HOME = {
     "import_corpus": "corpus.read",
     "label_topics": "interpret.labels",
     "load_model": "estimator",
-    "load_sketch": "statistics.sketch_folder",
+    "load_sketch": "statistics.saved_sketch",
     "low_rank_anchor_words": "anchors.lowrank",
     "open_corpus": "corpus.stored",
-    "prevalence_by": "interpret.groups",
-    "prominent_words": "interpret.words",
+    "prevalence_by": "interpret.prevalence",
+    "prominent_words": "interpret.topic_words",
     "read_corpus": "corpus.read",
     "rectify_ap": "rectify.alternating",
     "rectify_enn": "rectify.enn",
     "rectify_palm": "rectify.palm",
     "scan": "scanning.scan",
     "stability": "resampling.stability",
-    "top_documents": "interpret.documents",
-    "top_indices": "interpret.words",
-    "top_words": "interpret.words",
-    "topic_table": "interpret.words",
+    "top_documents": "interpret.top_documents",
+    "top_indices": "interpret.topic_words",
+    "top_words": "interpret.topic_words",
+    "topic_table": "interpret.topic_words",
 }
 _ROOMS = ("datasets", "exceptions", "export", "metrics", "plot")
 

@@ -22,7 +22,7 @@ from ._typing import BoolArray, FloatArray, IntArray
 from ._validation import check_positive_integer
 from .exceptions import InputError
 from .interpret.ranking import largest
-from .interpret.words import words_of
+from .interpret.topic_words import words_of
 from .metrics.matching import best_pairing, topic_distances
 from .model import TopicModel, as_topic_model
 

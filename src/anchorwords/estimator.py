@@ -26,16 +26,16 @@ from .infer.aware import learn_dual
 from .infer.complete import complete_documents
 from .infer.compose import check_method, compositions, joined
 from .infer.fold_in import Compositions
-from .infer.refine import Refinement, check_refinement
 from .linalg.parallel import limited_threads
 from .model import Stability, TopicModel, embed_words
-from .persist import read_model, write_model
 from .pipeline import Progress, fit_sketch, fit_topics
 from .presets import preset
 from .rectify.course import Course, course_from_dict, course_to_dict
 from .rectify.options import rectifier_from_dict, rectifier_to_dict
+from .refine.refinement import Refinement, check_refinement
 from .resampling.stability import stability
 from .statistics.sketch import CooccurrenceSketch, rule_of_text
+from .storage.model_folder import read_model, write_model
 
 logger = logging.getLogger("anchorwords.estimator")
 

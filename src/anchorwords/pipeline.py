@@ -19,7 +19,6 @@ from .anchors.lowrank import clipped_rows, low_rank_anchor_words
 from .anchors.tandem import anchor_rows_of
 from .corpus.blocks import BlockSource
 from .exceptions import InputError
-from .infer.refine import Refinement, refine_topics
 from .linalg.fixed_point import Iteration
 from .linalg.randomized import Eigenpairs
 from .model import TopicModel, embed_words
@@ -30,6 +29,7 @@ from .rectify.options import AP, ENN, PALM, resolve_rectifier
 from .rectify.palm import rectify_palm
 from .rectify.result import Callback, Rectified
 from .rectify.start import starting_eigenpairs
+from .refine.refinement import Refinement, refine_topics
 from .statistics.moments import carries_a_pair, with_pairs
 from .statistics.operator import CooccurrenceOperator
 from .statistics.sketch import CooccurrenceSketch
@@ -91,7 +91,7 @@ def fit_topics(
     Words that never occur in a usable document take no part and are put back at the end. Parameters are those
     of :class:`anchorwords.AnchorTopicModel`, guidance among them (see :func:`guided_choice`), whose words are looked up
     in the ``vocabulary``. ``start`` has a row a column of the data, and columns near its leading eigenvectors. A
-    ``refinement`` goes over the documents again: :mod:`anchorwords.infer.refine`.
+    ``refinement`` goes over the documents again: :mod:`anchorwords.refine.refinement`.
     """
     options = resolve_rectifier(rectifier)
     if start is not None and not isinstance(options, ENN):

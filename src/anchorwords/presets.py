@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .exceptions import InputError
-from .infer.refine import Refinement
 from .model import as_topic_model
 from .rectify.options import ENN
+from .refine.refinement import Refinement
 
 _PRESETS: dict[str, dict[str, Any]] = {
     "paper": {},

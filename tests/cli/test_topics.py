@@ -14,7 +14,7 @@ import anchorwords as aw
 from anchorwords.cli.app import app
 from anchorwords.cli.tables import side_by_side_as_table
 from anchorwords.interpret.anchors import anchor_table
-from anchorwords.interpret.documents import top_documents
+from anchorwords.interpret.top_documents import top_documents
 
 runner = CliRunner()
 

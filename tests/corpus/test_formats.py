@@ -16,7 +16,7 @@ import scipy.sparse as sp
 import zstandard
 
 import anchorwords as aw
-from anchorwords.corpus import documents
+from anchorwords.corpus import readers as documents
 from anchorwords.exceptions import CorpusFormatError, InputError
 
 TEXTS = ["red apple, green apple", 'he said "no"\tnothing', "", "straße und café", "a, b; red"]

@@ -27,8 +27,7 @@ from hypothesis import strategies as st
 import anchorwords as aw
 from anchorwords.corpus.formats import FORMATS
 from anchorwords.exceptions import AnchorwordsError
-
-from .test_store import reseal, same_corpus
+from tests.storage.test_corpus_folder import reseal, same_corpus
 
 EXAMPLES = int(os.environ.get("ANCHORWORDS_FUZZ", "150"))
 fuzzed = settings(

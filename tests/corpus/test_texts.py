@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import anchorwords as aw
-from anchorwords.corpus import documents
+from anchorwords.corpus import readers as documents
 from anchorwords.corpus.texts import texts_at
 from anchorwords.exceptions import CorpusFormatError, InputError
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 import anchorwords as aw
 from anchorwords.exceptions import InputError
-from anchorwords.exploring import words as choice
+from anchorwords.exploring import word_cards as choice
 from anchorwords.exploring.data import FORMAT, VERSION, explorer_data
 from anchorwords.exploring.plain import LONGEST_NAME, LONGEST_TEXT, number
 

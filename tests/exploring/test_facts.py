@@ -10,7 +10,7 @@ import anchorwords as aw
 from anchorwords.exploring import facts as module
 from anchorwords.exploring.facts import convergence, facts, likelihood, measured, parameters
 from anchorwords.exploring.plain import number
-from anchorwords.exploring.together import FactoredCooccurrence
+from anchorwords.interpret.companions import FactoredCooccurrence
 from anchorwords.linalg.fixed_point import Iteration
 from anchorwords.metrics import METRICS, Reference
 

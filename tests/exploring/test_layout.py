@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from anchorwords.exploring.affinity import affinities
 from anchorwords.exploring.layout import ASPECT, topic_map
+from anchorwords.interpret.association import affinities
 
 
 def drawn(K, seed=0, concentration=0.1):

@@ -11,7 +11,7 @@ import anchorwords as aw
 from anchorwords.exceptions import InputError
 from anchorwords.export import to_frame
 from anchorwords.interpret.common_words import common_words
-from anchorwords.interpret.groups import prevalence_by
+from anchorwords.interpret.prevalence import prevalence_by
 from tests.interpret.records import random_topics, record_of
 
 pytest.importorskip("narwhals")

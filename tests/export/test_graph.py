@@ -10,7 +10,7 @@ import pytest
 import anchorwords as aw
 from anchorwords.exceptions import InputError
 from anchorwords.export import write_graph
-from anchorwords.interpret.words import top_words
+from anchorwords.interpret.topic_words import top_words
 from tests.interpret.records import random_topics, record_of
 
 networkx = pytest.importorskip("networkx")

@@ -12,7 +12,7 @@ import pytest
 import anchorwords as aw
 from anchorwords.exceptions import InputError
 from anchorwords.export import pyldavis_data
-from anchorwords.interpret.words import top_words
+from anchorwords.interpret.topic_words import top_words
 from tests.interpret.records import random_topics, record_of
 
 

@@ -13,7 +13,7 @@ from anchorwords.infer import aware
 from anchorwords.infer.aware import aware_compositions, learn_dual
 from anchorwords.infer.compose import compositions, joined
 from anchorwords.linalg.simplex import kkt_residual
-from tests.infer.test_refine import model_of
+from tests.refine.test_refine import model_of
 
 
 def correlated(seed, M=2000, length=20, N=200, K=6):

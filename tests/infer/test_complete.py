@@ -14,7 +14,7 @@ from anchorwords.exceptions import InputError
 from anchorwords.infer import complete, compose
 from anchorwords.infer.complete import Completion, complete_documents, halves
 from anchorwords.infer.compose import compositions, joined
-from tests.infer.test_refine import model_of, truth_of
+from tests.refine.test_refine import model_of, truth_of
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from anchorwords.infer.fold_in import Compositions
 from anchorwords.infer.penalised import penalised_compositions
 from anchorwords.infer.prior import prior_of
 from anchorwords.linalg import parallel
-from tests.infer.test_refine import model_of
+from tests.refine.test_refine import model_of
 
 EACH = pytest.mark.parametrize("method", METHODS)
 

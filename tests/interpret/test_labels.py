@@ -9,7 +9,7 @@ import pytest
 import anchorwords as aw
 from anchorwords.exceptions import InputError
 from anchorwords.interpret.labels import label_topics
-from anchorwords.interpret.words import top_words
+from anchorwords.interpret.topic_words import top_words
 from tests.interpret.records import random_topics, record_of
 
 

@@ -12,7 +12,7 @@ import anchorwords as aw
 from anchorwords.exceptions import InputError
 from anchorwords.interpret import ranking as module
 from anchorwords.interpret.ranking import RANKINGS, given_top
-from anchorwords.interpret.words import top_indices, top_words
+from anchorwords.interpret.topic_words import top_indices, top_words
 from tests.interpret.records import random_topics, record_of
 
 

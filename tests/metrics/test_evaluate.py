@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import anchorwords as aw
-from anchorwords.corpus import store, stored
+from anchorwords.corpus import stored
 from anchorwords.datasets import make_topics
 from anchorwords.exceptions import DegenerateWarning, InputError
 from anchorwords.metrics import METRICS, Reference
 from anchorwords.metrics.catalogue import BY_NAME, sureness_metrics
 from anchorwords.statistics import norms
+from anchorwords.storage import corpus_folder as store
 from tests.metrics import direct
 from tests.strategies import counts
 

@@ -7,7 +7,7 @@ import pytest
 
 import anchorwords as aw
 from anchorwords.exceptions import InputError, UndefinedMetricError
-from anchorwords.interpret.words import top_indices
+from anchorwords.interpret.topic_words import top_indices
 from anchorwords.metrics import Reference, dissimilarity, npmi_coherence, topic_diversity, umass_coherence
 from tests.interpret.records import random_topics, record_of
 

@@ -7,11 +7,12 @@ import pytest
 import scipy.sparse as sp
 
 import anchorwords as aw
-from anchorwords.corpus import store, stored
+from anchorwords.corpus import stored
 from anchorwords.exceptions import InputError
 from anchorwords.metrics import Reference, npmi_coherence, relative_approximation
 from anchorwords.metrics.reference import as_reference
 from anchorwords.statistics.streamed import StreamedOperator
+from anchorwords.storage import corpus_folder as store
 from tests.metrics import direct
 
 NAMES = tuple(f"w{i}" for i in range(30))

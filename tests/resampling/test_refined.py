@@ -9,9 +9,9 @@ import anchorwords as aw
 from anchorwords.anchors.given import Choice
 from anchorwords.datasets import make_topics
 from anchorwords.exceptions import DegenerateWarning, InputError
-from anchorwords.infer.refine import Refinement, refine_topics
 from anchorwords.metrics.matching import match_topics
 from anchorwords.presets import preset
+from anchorwords.refine.refinement import Refinement, refine_topics
 from anchorwords.resampling import reweighted
 from anchorwords.resampling import stability as stability_module
 from anchorwords.resampling.reweighted import ReplicateStatistics, documents_of
@@ -23,7 +23,7 @@ from tests.resampling.test_stability import in_blocks, planted_and_junk, same
 PLAIN = {"refinement": Refinement()}
 READERS = preset("readers")
 EACH = pytest.mark.parametrize("how", [PLAIN, READERS], ids=["plain", "readers"])
-# Sums over documents in another order differ by some 1e-16, relative; sweeps can blow that up (tests/infer/test_refine.py).
+# Sums over documents in another order differ by some 1e-16, relative; sweeps can blow that up (tests.refine.test_refine.py).
 ORDER = 1e-7
 # Leading eigenpairs of few words are exact after a few products, and ENN takes the same steps from them: 1e-9 was seen.
 SAME = 1e-6

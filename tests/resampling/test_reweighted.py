@@ -7,11 +7,11 @@ import pytest
 import scipy.sparse as sp
 
 import anchorwords as aw
-from anchorwords.corpus import store
 from anchorwords.exceptions import FractionalCountsWarning, InputError
 from anchorwords.resampling import reweighted
 from anchorwords.resampling.reweighted import ReplicateStatistics, documents_of
 from anchorwords.resampling.shards import shard_of
+from anchorwords.storage import corpus_folder as store
 from tests.metrics import direct
 
 NAMES = tuple(f"w{i}" for i in range(30))

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import anchorwords as aw
-from anchorwords.corpus import store
 from anchorwords.datasets import make_topics
 from anchorwords.exceptions import DegenerateWarning, InputError
 from anchorwords.linalg.randomized import randomized_eigh
@@ -18,6 +17,7 @@ from anchorwords.resampling.replicates import common_basis, leading_pairs
 from anchorwords.resampling.reweighted import ReplicateStatistics, documents_of
 from anchorwords.resampling.shards import shard_weights
 from anchorwords.resampling.stability import _interval, stability
+from anchorwords.storage import corpus_folder as store
 from tests.metrics import direct
 
 ARRAYS = (

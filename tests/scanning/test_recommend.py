@@ -8,7 +8,7 @@ import pytest
 from anchorwords.scanning.directions import Directions
 from anchorwords.scanning.recommend import _ordinal, recommend
 from anchorwords.scanning.record import Candidate, Scan
-from anchorwords.scanning.reproduced import Reproduced
+from anchorwords.scanning.replication import Reproduced
 
 
 def candidate(K, *found, npmi=None, converged=True):

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anchorwords as aw
-from anchorwords import _folders
 from anchorwords.exceptions import FractionalCountsWarning, InputError, SketchFormatError
 from anchorwords.linalg.randomized import randomized_eigh
 from anchorwords.metrics import match_topics
 from anchorwords.statistics import incremental
 from anchorwords.statistics.probe import probe_rows, word_keys
+from anchorwords.storage import folders as _folders
 
 METHODS = ("linear", "incremental")
 # The tolerance for the statistics of every route, sharding and order.
@@ -102,7 +102,7 @@ def test_sharding_and_order_do_not_matter(corpus, size):
 
 
 def test_disk_and_memory_give_the_same_statistics(corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr("anchorwords.corpus.store.BLOCK_ENTRIES", 700)
+    monkeypatch.setattr("anchorwords.storage.corpus_folder.BLOCK_ENTRIES", 700)
     corpus.save(tmp_path / "c")
     stored = aw.CooccurrenceSketch(5).update(aw.open_corpus(tmp_path / "c"))
     assert relative(statistics(stored), statistics(aw.CooccurrenceSketch(5).update(corpus))) < SAME
@@ -501,7 +501,7 @@ def test_looking_at_a_sketch_does_not_change_it(corpus, parts, tmp_path):
 
 
 def test_a_damaged_block_adds_nothing(corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr("anchorwords.corpus.store.BLOCK_ENTRIES", 2000)
+    monkeypatch.setattr("anchorwords.storage.corpus_folder.BLOCK_ENTRIES", 2000)
     monkeypatch.setattr("anchorwords.corpus.corpus.row_slices", lambda _: [slice(0, 300), slice(300, 600)])
     corpus.save(tmp_path / "c")
     file = tmp_path / "c" / "counts.bin"
@@ -603,8 +603,8 @@ def test_linear_algebra_of_sketches_on_real_data(real_corpus, name):
     whole = aw.CooccurrenceSketch(20).update(corpus)
     assert relative(statistics(one + other), statistics(whole)) < SAME
     assert relative(statistics(whole - one), statistics(other)) < SAME
-    a, b = aw.AnchorTopicModel(20).fit(whole - one), aw.AnchorTopicModel(20).fit(other)
-    assert max(match_topics(a.components_.T, b.components_.T).total_variation) < 0.005
+    # Anchors hang on near-ties, so that topics are compared through what they are learned from: the rank-K estimate of C.
+    assert relative(rank_k((whole - one).eigh()), rank_k(other.eigh())) < 1e-8
 
 
 @pytest.mark.data

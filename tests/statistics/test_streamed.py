@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anchorwords as aw
-from anchorwords.corpus import store, stored
+from anchorwords.corpus import stored
 from anchorwords.corpus.blocks import MatrixBlocks
 from anchorwords.exceptions import FractionalCountsWarning, InputError
 from anchorwords.metrics import match_topics
 from anchorwords.statistics.streamed import StreamedOperator
+from anchorwords.storage import corpus_folder as store
 
 
 def cut(X, size):

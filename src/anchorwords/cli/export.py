@@ -60,10 +60,10 @@ def export(
     Example: anchorwords export kos-model docword.kos.txt.gz --to pyldavis -o kos.json
     """
     from .. import load_model
-    from .._folders import file_written_whole
     from ..export import show_topics, write_graph
     from ..export.lines import write_lines
     from ..presets import ranking_for
+    from ..storage.folders import file_written_whole
     from .console import remark
 
     if to is Target.pyldavis and source is None:

@@ -79,9 +79,9 @@ def fit(
     """
     from time import perf_counter
 
-    from ..persist import require_writable_target
     from ..presets import ranking_for
-    from ..statistics.sketch_folder import is_sketch_folder
+    from ..storage.model_folder import require_writable_target
+    from ..storage.sketch_folder import is_sketch_folder
 
     if output is not None:
         require_writable_target(output)

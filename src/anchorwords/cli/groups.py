@@ -54,9 +54,9 @@ def groups(
     Example: anchorwords groups 20ng-model docword.20ng.txt.gz --labels labels.20ng.tsv --label-column 2 -o shares.csv
     """
     from .. import load_model, prevalence_by, top_words
-    from .._folders import file_written_whole
     from ..export.lines import write_lines
     from ..presets import ranking_for
+    from ..storage.folders import file_written_whole
     from .console import remark, working
     from .listings import groups_as_listing
     from .tables import print_listing
@@ -88,8 +88,8 @@ def groups(
 
 def read_labels(path: Path, column: str | None) -> list[Any]:
     """Labels in the order of the file, None where empty; whole numbers, such as years, where all are."""
-    from ..corpus.documents import columns_of_csv, columns_of_tsv, lines_of
     from ..corpus.files import bare_name
+    from ..corpus.readers import columns_of_csv, columns_of_tsv, lines_of
     from ..exceptions import InputError
 
     name = bare_name(path)

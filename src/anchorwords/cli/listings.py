@@ -8,7 +8,7 @@ from .._markdown import separator_of
 from .tables import Justify, Listing, percent, stability_cells
 
 if TYPE_CHECKING:
-    from ..interpret.groups import GroupPrevalence
+    from ..interpret.prevalence import GroupPrevalence
 
 
 def stability_as_listing(rows: list[dict[str, Any]]) -> Listing:

@@ -225,8 +225,8 @@ def given_options(reading: dict[str, Any]) -> list[str]:
 def opened(source: str, reading: dict[str, Any], quiet: bool, jobs: int | None = None) -> Iterator[Corpus]:
     """A corpus of any size: a corpus folder as it is, anything else read into a folder that is gone afterwards."""
     from .. import import_corpus, open_corpus
-    from .._folders import scratch_folder
     from ..corpus.stored import is_corpus_folder
+    from ..storage.folders import scratch_folder
     from .console import reading_progress
 
     if source != "-" and reading["format"] in ("auto", "corpus") and is_corpus_folder(Path(source)):

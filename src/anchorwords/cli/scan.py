@@ -76,7 +76,7 @@ def scan(
     Example: anchorwords scan reviews.csv --text-column text -k 5,10,20,40 --splits 3
     """
     from ..scanning.scan import scan as compare
-    from ..statistics.sketch_folder import is_sketch_folder
+    from ..storage.sketch_folder import is_sketch_folder
     from .console import fit_progress, remark
     from .vocabulary import dropped_sentence, vocabulary_rule
 

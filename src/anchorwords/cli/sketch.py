@@ -66,7 +66,7 @@ def build(
     from .. import CooccurrenceSketch
     from ..corpus.stopwords import stop_words as as_stop_words
     from ..statistics.sketch import rule_of_text
-    from ..statistics.sketch_folder import require_writable_sketch
+    from ..storage.sketch_folder import require_writable_sketch
     from .console import document_progress
 
     require_writable_sketch(output)

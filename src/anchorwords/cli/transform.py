@@ -17,7 +17,7 @@ from .output import print_json, suffix_of
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
     from ..estimator import AnchorTopicModel
-    from ..export.compositions import ComposedDocuments
+    from ..export.document_topics import ComposedDocuments
 
 
 class Method(StrEnum):
@@ -71,7 +71,7 @@ def transform(
     """
     from .. import load_model
     from ..export import write_compositions
-    from ..export.compositions import PassingDocuments
+    from ..export.document_topics import PassingDocuments
     from ..export.weights import SUFFIXES, require_writer, weight_lines
     from .console import document_progress, remark, working
 

@@ -13,10 +13,10 @@ import numpy as np
 from .._typing import IntArray, SparseLike
 from .._validation import check_counts, check_vocabulary
 from ..exceptions import InputError
+from ..storage.corpus_folder import save_corpus
 from .parts import row_slices
 from .prune import Curation, Dropped, curate, text_preset
 from .stopwords import stop_words as as_stop_words
-from .store import save_corpus
 
 
 @dataclass(frozen=True, eq=False, init=False)

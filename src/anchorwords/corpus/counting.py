@@ -18,11 +18,11 @@ import numpy.typing as npt
 
 from ..exceptions import InputError
 from ..linalg.parallel import n_threads
-from .documents import Batch
 from .files import sentence, short
 from .parts import Part
+from .readers import Batch
+from .scanner import WordCounter, common_numbers, numbers_among
 from .stopwords import stop_words as as_stop_words
-from .words import WordCounter, common_numbers, numbers_among
 
 # Tokens of a script without spaces that make the reader say so: a share of all.
 _UNSPACED_SHARE = 0.05

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import CorpusFormatError, InputError
-from .documents import is_frame
 from .files import bare_name, beginning, require_file, short
+from .readers import is_frame
 from .stored import is_corpus_folder
 
 FORMATS = (

@@ -13,20 +13,20 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from .._folders import written_whole
 from .._typing import SparseLike
 from .._validation import check_n_jobs, check_vocabulary
 from ..exceptions import CorpusFormatError, InputError, TextWarning
 from ..linalg.parallel import for_each_block
-from . import documents as found_in
+from ..storage.corpus_folder import FILES, FORMAT, CorpusWriter
+from ..storage.folders import written_whole
+from . import readers as found_in
 from .corpus import Corpus
 from .counting import DocumentCounter, TextRule, checked_rule
-from .documents import Column, Documents
 from .files import Watch
 from .formats import format_of
 from .matrices import read_matrix
 from .parts import Part, hashes_of, ordered_rows, part_of, require_distinct, row_slices
-from .store import FILES, FORMAT, CorpusWriter
+from .readers import Column, Documents
 from .stored import StoredCorpus, open_corpus
 from .uci import UciFile, Unordered, read_words
 

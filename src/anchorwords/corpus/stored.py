@@ -16,10 +16,10 @@ from .._memory import available_bytes
 from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_vocabulary
 from ..exceptions import CorpusFormatError, TooLargeError
+from ..storage.corpus_folder import FORMAT, CorpusFolder
 from .corpus import Corpus, curation
 from .parts import columns_kept
 from .prune import Dropped, eligible_words, long_documents, require_something_left, warn_of_kept_and_lost
-from .store import FORMAT, CorpusFolder
 
 # A corpus on disk of at most so many counts is loaded: some 300 MB.
 _HELD = 1 << 23

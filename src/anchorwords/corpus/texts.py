@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Any
 
 from .._validation import check_positive_integer
-from .documents import Document
 from .formats import TEXT_FORMATS, format_of
 from .read import ReadProgress, documents_in, reading_options, watchers
+from .readers import Document
 
 # White space is run together in so many times the characters that are wanted: enough, without splitting a book.
 _SPARE = 20

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .._memory import available_bytes
 from ..exceptions import CorpusFormatError
-from ..linalg.compiled import BYTES, INT_MATRIX, INT_PAIR_AND_FLAG, compiled
+from ..kernels.compiled import BYTES, INT_MATRIX, INT_PAIR_AND_FLAG, compiled
 from .files import Watch, line_chunks, lines, short
 from .parts import Part
 

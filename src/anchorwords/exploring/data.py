@@ -12,20 +12,20 @@ from .._validation import check_n_jobs
 from .._version import __version__
 from ..corpus.corpus import Corpus
 from ..exceptions import InputError
+from ..interpret.companions import FactoredCooccurrence
 from ..interpret.ranking import check_ranking, word_probabilities
-from ..interpret.words import characteristic_indices, prominent_indices, top_indices, words_of
+from ..interpret.relevance import STEP, words_at_any_weight
+from ..interpret.topic_words import characteristic_indices, prominent_indices, top_indices, words_of
 from ..metrics.incoherence import N_WORDS, topic_trees
 from ..metrics.reference import Reference
 from ..model import TopicModel, as_topic_model
 from ..presets import ranking_for
-from .documents import Progress, Texts, check_texts, topic_documents
+from .document_cards import Progress, Texts, check_texts, topic_documents
 from .facts import convergence, facts, likelihood, measured, parameters
 from .layout import ASPECT, topic_map
 from .plain import label_of, name, number
-from .relevance import STEP, words_at_any_weight
-from .together import FactoredCooccurrence
-from .topics import strong_edges, topic_rows, tree_of
-from .words import choose_words, word_columns, word_space
+from .topic_cards import strong_edges, topic_rows, tree_of
+from .word_cards import choose_words, word_columns, word_space
 
 FORMAT = "anchorwords-explorer"
 VERSION = 1

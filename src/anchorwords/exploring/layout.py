@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import FloatArray
-from .affinity import affinities
+from ..interpret.association import affinities
 
 # The map is as wide as this, and 1 high.
 ASPECT = 1.5

@@ -17,8 +17,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from .._folders import file_written_whole
 from ..exceptions import InputError
+from ..storage.folders import file_written_whole
 from .data import FORMAT, explorer_data
 
 _IMPORT = re.compile(r'^import \{(?P<names>[^}]*)\} from "\./(?P<module>[\w-]+\.js)";\n', re.MULTILINE)

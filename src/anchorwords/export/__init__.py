@@ -1,6 +1,6 @@
 """Topics for other programs: pyLDAvis, graph programs, gensim's way to print, data frames, files of compositions."""
 
-from .compositions import write_compositions
+from .document_topics import write_compositions
 from .frames import to_frame
 from .gensim import show_topics
 from .graph import write_graph

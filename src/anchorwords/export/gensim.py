@@ -9,7 +9,7 @@ import numpy as np
 
 from .._validation import check_positive_integer
 from ..exceptions import InputError
-from ..interpret.words import by_prevalence, prominent_indices, words_of
+from ..interpret.topic_words import by_prevalence, prominent_indices, words_of
 from ..model import as_topic_model
 
 

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._folders import file_written_whole
 from .._markdown import separator_of
 from .._validation import check_positive_integer
 from ..exceptions import InputError
-from ..interpret.words import topic_table
+from ..interpret.topic_words import topic_table
 from ..model import TopicModel, as_topic_model
+from ..storage.folders import file_written_whole
 
 # What XML 1.0 cannot hold, not even escaped; and white space, which its readers are free to change.
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -12,7 +12,7 @@ from ..corpus.corpus import Corpus
 from ..exceptions import InputError
 from ..interpret._columns import frequencies
 from ..interpret.compositions import document_compositions, method_for
-from ..interpret.words import words_of
+from ..interpret.topic_words import words_of
 from ..model import as_topic_model
 
 # pyLDAvis takes logarithms, and writes infinite ones into a page that cannot read them.

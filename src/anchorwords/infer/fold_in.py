@@ -22,7 +22,7 @@ import numpy as np
 
 from .._typing import FloatArray, SparseLike
 from ..exceptions import InputError
-from ..linalg.compiled import (
+from ..kernels.compiled import (
     CSR,
     INT,
     MATRIX,

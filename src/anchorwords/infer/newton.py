@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..linalg.compiled import inner
+from ..kernels.compiled import inner
 
 # A topic moves by itself where the likelihood's curvature along it is less than this share of the prior's.
 _COUPLED = 0.2

@@ -40,7 +40,7 @@ import numpy.typing as npt
 
 from .._typing import BoolArray, FloatArray, SparseLike
 from ..exceptions import InputError
-from ..linalg.compiled import CSR, INT, MATRIX, READ_SINGLE_MATRIX, READ_VECTOR, VECTOR, VOID, compiled, inner
+from ..kernels.compiled import CSR, INT, MATRIX, READ_SINGLE_MATRIX, READ_VECTOR, VECTOR, VOID, compiled, inner
 from ..linalg.parallel import for_each_block
 from ..linalg.sparse import csr_parts
 from .fold_in import Compositions, require_columns

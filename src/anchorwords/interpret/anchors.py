@@ -10,7 +10,7 @@ import numpy as np
 from ..corpus.corpus import Corpus
 from ..model import TopicModel, as_topic_model
 from ._columns import frequencies, number
-from .words import anchors_of, by_prevalence, words_of
+from .topic_words import anchors_of, by_prevalence, words_of
 
 
 def anchor_table(model: Any, X: Any = None, *, vocabulary: Sequence[str] | None = None) -> list[dict[str, Any]]:

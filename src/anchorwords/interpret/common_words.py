@@ -19,7 +19,7 @@ from .._validation import check_positive_integer
 from ..exceptions import InputError
 from ..model import as_topic_model
 from .ranking import columns_of, largest, word_probabilities
-from .words import words_of
+from .topic_words import words_of
 
 
 def common_words(

@@ -9,14 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .._folders import file_written_whole
 from .._validation import check_positive_integer
 from ..corpus.corpus import Corpus
 from ..exceptions import InputError
 from ..model import as_topic_model
+from ..storage.folders import file_written_whole
 from .compositions import method_for
-from .documents import top_documents
-from .words import top_words
+from .top_documents import top_documents
+from .topic_words import top_words
 
 _FORMAT = "anchorwords-labels"
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import FloatArray
-from .compiled import (
+from ..kernels.compiled import (
     FLOAT,
     INT,
     MATRIX,

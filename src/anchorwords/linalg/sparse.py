@@ -9,7 +9,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from .._typing import FloatArray, SparseLike
-from .compiled import CSR, INT, MATRIX, READ_MATRIX, VOID, compiled
+from ..kernels.compiled import CSR, INT, MATRIX, READ_MATRIX, VOID, compiled
 from .parallel import for_each_block
 
 # Columns that go together: 64 bytes, a cache line a word.

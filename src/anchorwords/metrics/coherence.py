@@ -16,7 +16,7 @@ from .._typing import FloatArray, IntArray
 from .._validation import check_positive_integer
 from ..exceptions import InputError, UndefinedMetricError
 from ..interpret.ranking import given_top
-from ..interpret.words import prominent_indices
+from ..interpret.topic_words import prominent_indices
 from ..model import TopicModel, as_topic_model
 from .measure import Measure, mean_of
 from .reference import Reference, as_reference

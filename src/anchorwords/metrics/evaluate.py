@@ -12,7 +12,7 @@ import numpy as np
 from .._typing import FloatArray
 from .._validation import check_n_jobs, check_positive_integer, check_seed
 from ..exceptions import InputError, UndefinedMetricError
-from ..interpret.words import stability_by_topic
+from ..interpret.topic_words import stability_by_topic
 from ..linalg.parallel import limited_threads, one_library_thread
 from ..model import Stability, TopicModel, as_topic_model
 from ..rectify.result import Rectified

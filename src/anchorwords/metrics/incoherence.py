@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from .._typing import FloatArray
 from .._validation import check_positive_integer
 from ..exceptions import UndefinedMetricError
-from ..interpret.words import characteristic_indices, prominent_indices
+from ..interpret.topic_words import characteristic_indices, prominent_indices
 from ..model import TopicModel, as_topic_model
 from .measure import Measure, mean_of
 from .reference import Reference, as_reference

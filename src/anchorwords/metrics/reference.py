@@ -23,10 +23,10 @@ from ..corpus.corpus import Corpus
 from ..corpus.stored import held_counts
 from ..exceptions import InputError, UndefinedMetricError
 from ..model import TopicModel
-from ..statistics.groups import WordGroups
 from ..statistics.norms import RowNorms, row_norms
 from ..statistics.operator import CooccurrenceOperator
 from ..statistics.streamed import StreamedOperator
+from ..statistics.word_groups import WordGroups
 
 
 class Reference:

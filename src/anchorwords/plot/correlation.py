@@ -9,7 +9,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from .._validation import check_positive_integer
 from ..exceptions import InputError
-from ..interpret.words import prominent_words
+from ..interpret.topic_words import prominent_words
 from ..model import as_topic_model
 from .style import own_axes, plain, style
 

@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import FloatArray
 from .._validation import check_positive_integer
 from ..exceptions import InputError
-from ..interpret.words import anchors_of, words_of
+from ..interpret.topic_words import anchors_of, words_of
 from ..model import as_topic_model
 from .coordinates import hull, space_coordinates
 from .labels import label_points

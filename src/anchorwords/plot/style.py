@@ -11,8 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._folders import file_written_whole
 from ..exceptions import InputError
+from ..storage.folders import file_written_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
-from ..linalg.compiled import CSR, FLOAT, INT, MATRIX, READ_MATRIX, VOID, compiled
+from ..kernels.compiled import CSR, FLOAT, INT, MATRIX, READ_MATRIX, VOID, compiled
 from ..linalg.parallel import for_each_block
 from ..linalg.tall import gram, times
 from .correction import checked_first

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import FloatArray, IntArray
-from ..linalg.compiled import (
+from ..kernels.compiled import (
     CSR,
     FLOAT,
     HASHES,

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import scipy
 
-from .._folders import file_written_whole
 from .._markdown import markdown_escaped, markdown_table, separator_of
 from .._version import __version__
+from ..storage.folders import file_written_whole
 from .claim import Claim
 from .claims import all_claims
 from .figures import draw

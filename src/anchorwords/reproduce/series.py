@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
-from ..interpret.words import topic_table
+from ..interpret.topic_words import topic_table
 from ..metrics.catalogue import METRICS
 from ..metrics.evaluate import evaluate
 from ..metrics.incoherence import topic_trees

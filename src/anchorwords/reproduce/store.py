@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from .._folders import file_written_whole
 from .._version import __version__
+from ..storage.folders import file_written_whole
 
 # Raised when the meaning of a stored result changes.
 _FORMAT = 2

@@ -24,12 +24,12 @@ from ..anchors.given import Choice, guided_choice
 from ..anchors.lowrank import low_rank_anchor_words
 from ..anchors.tandem import Groups
 from ..exceptions import DegenerateWarning, InputError
-from ..infer.refine import Refinement, refine_topics
 from ..interpret.ranking import columns_of, largest
 from ..linalg.parallel import limited_threads, one_library_thread
 from ..metrics.matching import match_topics
 from ..model import Stability, TopicModel, as_topic_model, embed_words
 from ..rectify.options import ENN, resolve_rectifier
+from ..refine.refinement import Refinement, refine_topics
 from .replicates import common_basis, leading_pairs, replicate_topics
 from .reweighted import ReplicateStatistics, documents_of
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from .._typing import FloatArray, IntArray
 from ..exceptions import UndefinedMetricError
-from ..interpret.words import prominent_indices
+from ..interpret.topic_words import prominent_indices
 from ..metrics.coherence import measure_npmi, measure_umass
 from ..metrics.evaluate import evaluate
 from ..metrics.measure import Measure

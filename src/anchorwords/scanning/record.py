@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import FloatArray
 from ..model import TopicModel
 from .directions import Directions
-from .reproduced import Reproduced
+from .replication import Reproduced
 
 
 @dataclass(frozen=True, eq=False)

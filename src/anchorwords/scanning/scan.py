@@ -34,7 +34,7 @@ from .inputs import Documents, checked_metrics, checked_numbers, documents_of, p
 from .judged import Judge, ManyGroups
 from .recommend import recommend
 from .record import Candidate, Scan
-from .reproduced import Reproduced, reproduced_topics, sampled_words
+from .replication import Reproduced, reproduced_topics, sampled_words
 
 logger = logging.getLogger("anchorwords.scan")
 

@@ -23,7 +23,7 @@ from .._memory import require_dense
 from .._typing import BoolArray, FloatArray, IntArray, SparseLike
 from .._validation import check_counts, has_fractions
 from ..exceptions import FractionalCountsWarning, InputError
-from ..linalg.compiled import CSR, INT, MATRIX, VOID, compiled, inner
+from ..kernels.compiled import CSR, INT, MATRIX, VOID, compiled, inner
 from ..linalg.parallel import for_each_block
 from ..linalg.sparse import csr_parts
 

@@ -12,10 +12,9 @@ import scipy.sparse as sp
 from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_counts
 from ..exceptions import InputError
-from ..linalg.compiled import CSR, INT, READ_INDICES, READ_VECTOR, VECTOR, VOID, compiled
+from ..kernels.compiled import CSR, INT, READ_INDICES, READ_VECTOR, VECTOR, VOID, compiled
 from ..linalg.parallel import for_each_block
 from ..linalg.sparse import csr_parts, even_bounds, gram_times_dense
-from .groups import WordGroups
 from .moments import (
     accumulate_row,
     accumulate_rows,
@@ -25,6 +24,7 @@ from .moments import (
     refuse_dense,
     word_index,
 )
+from .word_groups import WordGroups
 
 # Groups of documents that are brought into order side by side.
 _GROUPS = 8

@@ -26,10 +26,11 @@ from .._validation import check_counts, check_n_components, check_n_jobs, check_
 from ..corpus.corpus import Corpus
 from ..corpus.counting import key_of
 from ..exceptions import InputError
+from ..storage.sketch_folder import BY_WORD
 from .incremental import IncrementalPart
 from .linear import LinearPart
 from .moments import no_pair, require_exact, warn_of_fractions
-from .sums import BY_WORD, TOTALS, PairSums, pair_weights
+from .sums import TOTALS, PairSums, pair_weights
 
 if TYPE_CHECKING:
     import os
@@ -379,7 +380,7 @@ class CooccurrenceSketch:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the sketch as a folder, whole or not at all; see :func:`load_sketch`."""
-        from .sketch_folder import save_sketch
+        from .saved_sketch import save_sketch
 
         save_sketch(path, self)
 

@@ -19,9 +19,9 @@ from ..corpus.blocks import BlockSource
 from ..exceptions import InputError
 from ..linalg.parallel import for_each_block
 from ..linalg.sparse import csr_parts, gram_times_lanes, in_lanes, out_of_lanes
-from .groups import WordGroups
 from .moments import diagonal_of, no_pair, refuse_dense, require_exact, warn_of_fractions, word_index
 from .sums import PairSums, pair_weights
+from .word_groups import WordGroups
 
 logger = logging.getLogger("anchorwords.statistics")
 

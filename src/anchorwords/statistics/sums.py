@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray, IntArray, SparseLike
-from ..linalg.compiled import CSR, INDICES, READ_VECTOR, VECTOR, VOID, compiled
+from ..kernels.compiled import CSR, INDICES, READ_VECTOR, VECTOR, VOID, compiled
 from ..linalg.sparse import csr_parts
+from ..storage.sketch_folder import BY_WORD
 
-BY_WORD = ("d", "squares", "df")
 TOTALS = ("n_docs", "n_skipped", "n_tokens", "mass")
 
 

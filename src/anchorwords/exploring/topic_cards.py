@@ -1,0 +1,119 @@
+"""What the page says of each topic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from ..interpret.association import affinities
+from ..interpret.topic_words import by_prevalence, stability_by_topic
+from ..metrics.incoherence import TopicTree
+from ..model import TopicModel
+from .plain import name, number, numbers
+
+# Neighbours of a topic.
+_NEIGHBOURS = 10
+# Edges of the map: a topic's strongest, and those that are among the few strongest of both their topics, where two topics
+# share documents so many times as often as expected.
+_EDGES_A_TOPIC = 3
+_STRONG = 1.5
+
+
+def strong_edges(model: TopicModel) -> list[list[Any]]:
+    """Pairs of topics to join on the map: two ids, their affinity, and whether it is sure; None where that is not known.
+
+    Sure is an affinity whose interval, where the correlations have any, lies above 1.
+    """
+    ratio, expected = affinities(model.A)
+    strong = ratio >= _STRONG
+    np.fill_diagonal(strong, False)
+    sure = None if model.stability is None else model.stability.correlation_low > expected
+    order = np.argsort(-np.where(strong, ratio, 0.0), axis=1, kind="stable")[:, :_EDGES_A_TOPIC]
+    chosen = np.zeros_like(strong)
+    np.put_along_axis(chosen, order, True, axis=1)
+    first = np.zeros_like(strong)
+    np.put_along_axis(first, order[:, :1], True, axis=1)
+    kept = strong & ((chosen & chosen.T) | first | first.T)
+    pairs = zip(*(ends.tolist() for ends in np.nonzero(np.triu(kept, 1))), strict=True)
+    return [[k, m, number(ratio[k, m], 3), None if sure is None else bool(sure[k, m])] for k, m in pairs]
+
+
+def topic_rows(
+    model: TopicModel,
+    place_of: IntArray,
+    labels: Sequence[str],
+    lists: Mapping[str, Sequence[IntArray]],
+    placed: tuple[FloatArray, FloatArray],
+    measured: Mapping[str, FloatArray],
+) -> list[dict[str, Any]]:
+    """One dict a topic, in the order of topic ids.
+
+    Parameters
+    ----------
+    model : TopicModel
+    place_of : (N,) int array
+        Place of each column in the page's list of words.
+    labels : sequence of K str
+    lists : mapping of str to K arrays
+        Columns: ``words`` (all that the slider can show), ``prominent``, ``characteristic``.
+    placed : places and radii on the map
+    measured : mapping of str to (K,) array
+        Metrics of each topic.
+    """
+    p, sure = model.prevalence, stability_by_topic(model)
+    rank = np.argsort(by_prevalence(model)) + 1
+    rows, together = [], affinities(model.A)
+    for k in range(model.n_components):
+        words = lists["words"][k]
+        anchors = [model.anchors[k]] if model.anchor_groups is None else list(model.anchor_groups[k])
+        row: dict[str, Any] = {
+            "topic": k,
+            "rank": int(rank[k]),
+            "label": name(labels[k]),
+            "prevalence": number(p[k]),
+            "place": numbers(placed[0][k], 4),
+            "radius": number(placed[1][k], 4),
+            "anchors": place_of[anchors].tolist(),
+            "words": place_of[words].tolist(),
+            "probabilities": numbers(model.B[words, k], 6),
+            "prominent": place_of[lists["prominent"][k]].tolist(),
+            "characteristic": place_of[lists["characteristic"][k]].tolist(),
+            "neighbours": _neighbours(model, *together, k),
+        }
+        row |= {key: number(values[k], 4) for key, values in {**sure, **measured}.items()}
+        rows.append(row)
+    return rows
+
+
+def _neighbours(model: TopicModel, ratio: FloatArray, expected: FloatArray, k: int) -> list[dict[str, Any]]:
+    """Topics that share documents with topic k, the most above what is expected first."""
+    order = [int(m) for m in np.argsort(-ratio[k], kind="stable") if m != k and model.A[k, m] > 0.0]
+    sure = model.stability
+    found = []
+    for m in order[:_NEIGHBOURS]:
+        entry = {"topic": m, "probability": number(model.A[k, m], 4), "affinity": number(ratio[k, m], 4)}
+        if sure is not None:
+            entry["affinity_low"] = number(sure.correlation_low[k, m] / expected[k, m], 4)
+            entry["affinity_high"] = number(sure.correlation_high[k, m] / expected[k, m], 4)
+        found.append(entry)
+    return found
+
+
+def tree_of(tree: TopicTree, index: IntArray) -> dict[str, Any]:
+    """The minimum spanning tree of a topic; the page lays it out, as only the browser knows how wide letters are.
+
+    Parameters
+    ----------
+    tree : TopicTree
+    index : (n,) int array
+        Place of each of its words in the page's list of words.
+    """
+    return {
+        "weight": number(tree.weight, 4),
+        "words": index.tolist(),
+        "kinds": list(tree.kinds),
+        "edges": [[i, j, number(weight, 3)] for i, j, weight in tree.edges],
+    }

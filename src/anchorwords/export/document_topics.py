@@ -1,0 +1,169 @@
+"""Topics of documents as files, written block by block so that memory does not depend on their number."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .._typing import FloatArray, SparseLike
+from .._validation import check_n_jobs
+from ..corpus.blocks import InVocabulary, in_columns
+from ..corpus.corpus import Corpus
+from ..exceptions import InputError
+from ..infer.compose import compositions
+from ..interpret._columns import number, number_of_documents
+from ..interpret.compositions import method_for
+from ..model import as_topic_model
+from ..storage.folders import file_written_whole
+from .weights import SUFFIXES, require_writer, write_weights
+
+# Tokens are told to so many digits: less is the rounding of fractional counts.
+_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class ComposedDocuments:
+    """What there is to say of documents that went by.
+
+    Attributes
+    ----------
+    method : str
+        How their compositions were inferred.
+    n_docs : int
+    n_tokens : int or float
+        All their tokens, of words the model does not know too.
+    n_unknown_tokens : int or float
+        Those of words it does not know.
+    n_without_words : int
+        Documents without a word it knows, which have the prevalence of the topics.
+    """
+
+    method: str
+    n_docs: int
+    n_tokens: int | float
+    n_unknown_tokens: int | float
+    n_without_words: int
+
+
+def write_compositions(
+    model: Any,
+    X: Any,
+    path: str | os.PathLike[str],
+    *,
+    method: str | None = None,
+    doc_ids: Sequence[Any] | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[int, float | None], None] | None = None,
+) -> ComposedDocuments:
+    """Write what ``transform`` gives to a file, block by block, whole or not at all.
+
+    Parameters
+    ----------
+    model : TopicModel or fitted AnchorTopicModel
+    X : (M, N) sparse or array-like of counts, blocks of counts, or Corpus
+        A Corpus, in memory or on disk, is matched to the model by its words. Memory does not grow with the documents, but
+        for their names. A function that gives blocks is asked once more, to count the documents.
+    path : path
+        Its suffix says what is written, a row a document. ``.csv``, ``.tsv`` and ``.jsonl``: named, with six digits.
+        ``.npy``: the (M, K) array alone. ``.npz``: that array as ``weights`` beside ``ids``. ``.parquet`` (needs pyarrow):
+        the columns document, topic_0, topic_1, ... A file that is there is replaced when the new one is complete.
+    method : {"map", "prior-aware"}, optional
+        How compositions are inferred, as in ``transform``; by default as the estimator was told, "map" for a TopicModel.
+    doc_ids : sequence of M names, optional
+        By default those of a Corpus, else the numbers of the documents from 1.
+    n_jobs : int or None
+        Threads; the file does not depend on it.
+    progress : callable, optional
+        Called with the number of documents gone through and their share of all.
+
+    Returns
+    -------
+    ComposedDocuments
+        Numbers of documents and tokens, and of those that the model does not know.
+
+    Examples
+    --------
+    >>> import anchorwords as aw
+    >>> from anchorwords.datasets import make_topics
+    >>> corpus = make_topics(n_docs=400, n_words=200, n_topics=3, random_state=0).corpus
+    >>> model = aw.AnchorTopicModel(n_components=3).fit(corpus)
+    >>> aw.export.write_compositions(model, corpus, "topics.csv").n_docs
+    400
+    """
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"path must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, but is {target}.")
+    require_writer(suffix)
+    passing = PassingDocuments(model, X, method=method, doc_ids=doc_ids, n_jobs=n_jobs, progress=progress)
+    with file_written_whole(target) as partial:
+        write_weights(partial, suffix, passing.weights(), passing.names, (passing.n_docs, passing.n_topics))
+    return passing.told()
+
+
+class PassingDocuments:
+    """Compositions of documents block by block, with names, and a count of what goes by.
+
+    Parameters are those of :func:`write_compositions`.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        *,
+        method: str | None = None,
+        doc_ids: Sequence[Any] | None = None,
+        n_jobs: int | None = None,
+        progress: Callable[[int, float | None], None] | None = None,
+    ) -> None:
+        self._model, self._n_jobs, self._progress = as_topic_model(model), n_jobs, progress
+        self.method, self.n_topics = method_for(model, method), self._model.n_components
+        self._source = in_columns(X, self._model.vocabulary, self._model.n_words)
+        n_docs = number_of_documents(X)
+        self.n_docs = sum(block().shape[0] for block in self._source.lazy_blocks()) if n_docs is None else n_docs
+        own = X.doc_ids if isinstance(X, Corpus) else None
+        self._names = own if doc_ids is None else _as_names(doc_ids, self.n_docs)
+        self._n_tokens = self._n_known = 0.0
+        self._n_without_words = 0
+
+    def names(self) -> Iterator[str]:
+        """Names of all documents, anew at each call; where they have none, their numbers from 1."""
+        return map(str, range(1, self.n_docs + 1)) if self._names is None else iter(self._names)
+
+    def weights(self) -> Iterator[FloatArray]:
+        """Compositions of consecutive documents, once."""
+        # Words of a corpus that the model has no column for are in no block.
+        self._n_tokens = self._source.n_unknown_tokens if isinstance(self._source, InVocabulary) else 0.0
+        done = 0
+        for part in compositions(self._model, self._blocks(), method=self.method, n_jobs=check_n_jobs(self._n_jobs)):
+            yield part.weights
+            self._n_known += float(part.n_known.sum())
+            self._n_without_words += int((part.n_known == 0.0).sum())
+            done += len(part.weights)
+            if self._progress is not None:
+                self._progress(done, done / max(self.n_docs, 1))
+
+    def told(self) -> ComposedDocuments:
+        """What there is to say, when all have gone by."""
+        unknown = round(self._n_tokens - self._n_known, _DIGITS)
+        tokens = round(self._n_tokens, _DIGITS)
+        return ComposedDocuments(self.method, self.n_docs, number(tokens), number(unknown), self._n_without_words)
+
+    def _blocks(self) -> Iterator[SparseLike]:
+        for block in self._source.lazy_blocks():
+            counts = block()
+            self._n_tokens += float(counts.sum())
+            yield counts
+
+
+def _as_names(doc_ids: Any, n_docs: int) -> list[str]:
+    if isinstance(doc_ids, (str, bytes)) or not isinstance(doc_ids, Iterable):
+        raise InputError(f"doc_ids must be a sequence of one name a document, but is {type(doc_ids).__name__}.")
+    names = [str(name) for name in doc_ids]
+    if len(names) != n_docs:
+        raise InputError(f"doc_ids must name each of the {n_docs} documents once, but has {len(names)} names.")
+    return names

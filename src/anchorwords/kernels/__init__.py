@@ -1,0 +1,1 @@
+"""Operations that are not plain array algebra, compiled, each with a readable reference."""

@@ -1,0 +1,1 @@
+"""Refinement: topics polished by likelihood after the spectral fit."""

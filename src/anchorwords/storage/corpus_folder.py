@@ -1,0 +1,473 @@
+"""A corpus on disk: a folder that opens at once, is read block by block, and is written whole or not at all.
+
+    corpus.json          what it is: sizes, types, checksums, and the blocks of documents
+    indptr.bin           (M + 1,) where each document begins in the next two
+    indices.bin          (entries,) int32, words, ascending within a document
+    counts.bin           (entries,) in the smallest type that holds the largest count
+    words.bin, .ends     the words one after the other, UTF-8, and (N,) where each ends
+    ids.bin, .ends       the same of the documents' ids, where they have any
+    df.bin, tf.bin       (N,) documents and tokens of each word
+
+Numbers are little-endian. Sizes are checked on opening, each block and each other file against its checksum when it is
+first read, and entries against the sizes, so that no number from a file is ever used as an index unseen.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from .._typing import SparseLike
+from ..corpus.files import sentence
+from ..corpus.parts import Part, ordered_rows, part_of
+from ..exceptions import CorpusFormatError
+from .folders import FolderFormat, crc_text, packed_strings, unpacked_strings, written_whole
+
+FORMAT = FolderFormat("corpus", 1, "import it again", CorpusFormatError)
+# Entries of a block: some 50 MB of memory while it is worked on.
+BLOCK_ENTRIES = 1 << 21
+BLOCK_DOCS = 1 << 17
+_TYPES = {
+    "indptr": "<i8", "indices": "<i4", "counts": "", "words": "|u1", "words.ends": "<i8", "ids": "|u1",
+    "ids.ends": "<i8", "df": "<i8", "tf": "<f8",
+}  # fmt: skip
+FILES = tuple(f"{name}.bin" for name in _TYPES)
+_COUNT_TYPES = ("|u1", "<u2", "<u4", "<f8")
+
+
+class Block(NamedTuple):
+    """Where a block of documents lies, and its checksums."""
+
+    first_doc: int
+    n_docs: int
+    first_entry: int
+    n_entries: int
+    checksums: tuple[str, str, str]
+
+
+class CorpusFolder:
+    """A corpus folder, opened.
+
+    Parameters
+    ----------
+    path : path
+
+    Attributes
+    ----------
+    n_docs, n_words, n_entries : int
+    has_ids : bool
+    rule : dict or None
+        How its text was split into words.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        manifest = FORMAT.read_manifest(path)
+        try:
+            self.n_docs, self.n_words = int(manifest["n_docs"]), int(manifest["n_words"])
+            self.n_entries, self.n_tokens = int(manifest["n_entries"]), float(manifest["n_tokens"])
+            self.has_ids = bool(manifest["has_ids"])
+            self.rule = manifest["rule"]
+            if manifest["count_type"] not in _COUNT_TYPES or not isinstance(self.rule, (dict, type(None))):
+                raise ValueError("an unknown type of counts, or a rule that is none")
+            self._count_type = np.dtype(manifest["count_type"])
+            self._checksums = {str(name): str(value) for name, value in manifest["checksums"].items()}
+            self._blocks = list(_blocks(manifest["blocks"]))
+            self._check_sizes()
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            if isinstance(error, CorpusFormatError):
+                raise
+            raise self._damaged(f"its manifest does not describe a corpus ({sentence(error)})") from None
+        self._maps: dict[str, npt.NDArray[Any]] = {}
+        self._files: dict[str, IO[bytes]] = {}
+        self._reading = threading.Lock()
+        self._seen: set[int] = set()
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return len(self._blocks)
+
+    def block_docs(self, number: int) -> int:
+        """Documents of a block."""
+        return self._blocks[number].n_docs
+
+    def block(self, number: int) -> SparseLike:
+        """Documents of a block as a CSR array of float64; any thread may ask."""
+        where = self._blocks[number]
+        indptr = self._read("indptr", where.first_doc, where.n_docs + 1)
+        indices = self._read("indices", where.first_entry, where.n_entries)
+        counts = self._read("counts", where.first_entry, where.n_entries)
+        if number not in self._seen:
+            self._check_block(number, where, indptr, indices, counts)
+            self._seen.add(number)
+        return sp.csr_array(
+            (counts.astype(np.float64), indices, indptr - where.first_entry), shape=(where.n_docs, self.n_words)
+        )
+
+    def words(self) -> list[str]:
+        """The vocabulary."""
+        return self._strings("words", self.n_words)
+
+    def ids(self) -> list[str]:
+        """The documents' ids."""
+        return self._strings("ids", self.n_docs)
+
+    def document_frequencies(self) -> npt.NDArray[np.int64]:
+        """Documents of each word."""
+        df = self._whole("df")
+        if df.size and (df.min() < 0 or df.max() > self.n_docs or int(df.sum()) != self.n_entries):
+            raise self._damaged("df.bin contradicts the entries")
+        return df
+
+    def term_frequencies(self) -> npt.NDArray[np.float64]:
+        """Tokens of each word."""
+        tf = self._whole("tf")
+        # Written so that NaN is refused too.
+        if tf.size and not (tf.min() >= 0 and math.isclose(tf.sum(), self.n_tokens, rel_tol=1e-9)):
+            raise self._damaged("tf.bin contradicts the number of tokens")
+        return tf
+
+    def _strings(self, name: str, number: int) -> list[str]:
+        text, ends = self._whole(name), self._whole(f"{name}.ends")
+        try:
+            strings = unpacked_strings(text, ends)
+        except UnicodeDecodeError:
+            raise self._damaged(f"{name}.bin is not UTF-8") from None
+        except ValueError:
+            strings = []
+        if len(strings) != number:
+            raise self._damaged(f"{name}.ends.bin does not fit {name}.bin")
+        return strings
+
+    def _check_sizes(self) -> None:
+        if min(self.n_docs, self.n_words, self.n_entries) < 0 or not 0 <= self.n_tokens < np.inf:
+            raise ValueError("a size that is none")
+        if (
+            sum(b.n_docs for b in self._blocks) != self.n_docs
+            or sum(b.n_entries for b in self._blocks) != self.n_entries
+        ):
+            raise ValueError("its blocks do not add up")
+        sizes = {
+            "indptr": self.n_docs + 1, "indices": self.n_entries, "counts": self.n_entries, "words.ends": self.n_words,
+            "df": self.n_words, "tf": self.n_words, **({"ids.ends": self.n_docs} if self.has_ids else {}),
+        }  # fmt: skip
+        for name, size in sizes.items():
+            expected, file = size * self._type(name).itemsize, self.path / f"{name}.bin"
+            try:
+                found = file.stat().st_size
+            except OSError:
+                raise self._damaged(f"{file.name} is missing") from None
+            if found != expected:
+                raise self._damaged(f"{file.name} has {found} bytes in place of {expected}")
+
+    def _check_block(self, number: int, where: Block, indptr: Any, indices: Any, counts: Any) -> None:
+        parts = (indptr, indices, counts)
+        found = tuple(_crc(part) for part in parts)
+        if found != where.checksums:
+            raise self._damaged(f"the checksum of block {number} is wrong")
+        if (
+            indptr[0] != where.first_entry
+            or indptr[-1] != where.first_entry + where.n_entries
+            or _falls(indptr)
+            or (indices.size and (indices.min() < 0 or indices.max() >= self.n_words))
+            or not ((counts > 0) & (counts < np.inf)).all()
+            or not _ascending(indptr - where.first_entry, indices)
+        ):
+            raise self._damaged(f"block {number} contradicts itself")
+
+    def _type(self, name: str) -> np.dtype[Any]:
+        return self._count_type if name == "counts" else np.dtype(_TYPES[name])
+
+    def _read(self, name: str, first: int, number: int) -> npt.NDArray[Any]:
+        """Numbers of a file, from one on. Files stay open, so that a corpus that is replaced is read to its end."""
+        kind = self._type(name)
+        array = np.empty(number, kind)
+        try:
+            with self._reading:
+                if name not in self._files:
+                    self._files[name] = (self.path / f"{name}.bin").open("rb", buffering=0)
+                found = _read_at(self._files[name], first * kind.itemsize, array.view(np.uint8).data)
+        except OSError as error:
+            raise self._damaged(f"{name}.bin cannot be read ({error.strerror or error})") from None
+        if found != array.nbytes:
+            raise self._damaged(f"{name}.bin ends too soon")
+        return array
+
+    def _whole(self, name: str) -> npt.NDArray[Any]:
+        """All of a small file, mapped, and checked when it is first asked for."""
+        if name not in self._maps:
+            file = self.path / f"{name}.bin"
+            try:
+                empty = file.stat().st_size == 0  # which cannot be mapped
+                array = np.empty(0, self._type(name)) if empty else np.asarray(np.memmap(file, self._type(name), "r"))
+            except (OSError, ValueError) as error:
+                raise self._damaged(f"{file.name} cannot be read ({error})") from None
+            if _crc(array) != self._checksums.get(name):
+                raise self._damaged(f"the checksum of {file.name} is wrong")
+            self._maps[name] = array
+        return self._maps[name]
+
+    def __reduce__(self) -> tuple[type[CorpusFolder], tuple[Path]]:
+        return CorpusFolder, (self.path,)  # another process opens it for itself
+
+    def _damaged(self, why: str) -> CorpusFormatError:
+        return CorpusFormatError(f"{self.path} is damaged: {why}; {FORMAT.again}.")
+
+
+def _read_at(file: IO[bytes], position: int, buffer: memoryview) -> int:
+    """Fill a buffer from a position on; the position of the file, which a forked process shares, stays where it can."""
+    done = 0
+    while done < len(buffer):
+        if hasattr(os, "preadv"):
+            size = os.preadv(file.fileno(), [buffer[done:]], position + done)
+        else:
+            file.seek(position + done)
+            size = file.readinto(buffer[done:])  # type: ignore[attr-defined]
+        if size == 0:
+            break
+        done += size
+    return done
+
+
+def _crc(array: npt.NDArray[Any]) -> str:
+    return crc_text(zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data))
+
+
+def _blocks(records: Iterable[Any]) -> Iterator[Block]:
+    first_doc = first_entry = 0
+    for n_docs, n_entries, *checksums in records:
+        if n_docs < 0 or n_entries < 0 or len(checksums) != 3:
+            raise ValueError("a block is wrong")
+        yield Block(first_doc, int(n_docs), first_entry, int(n_entries), tuple(map(str, checksums)))  # type: ignore[arg-type]
+        first_doc += int(n_docs)
+        first_entry += int(n_entries)
+
+
+def _falls(numbers: npt.NDArray[np.int64]) -> bool:
+    """Whether a number is less than the one before; not by their difference, which may overflow."""
+    return bool((numbers[1:] < numbers[:-1]).any())
+
+
+def _ascending(indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.int32]) -> bool:
+    """Whether the words of each document are in order and distinct."""
+    rises = np.diff(indices) > 0
+    ends = indptr[1:-1]
+    rises[ends[(ends > 0) & (ends < indices.size)] - 1] = True
+    return bool(rises.all())
+
+
+class CorpusWriter:
+    """Fills the folder of a corpus: rows first, the names of the columns when all are known.
+
+    Memory is that of the vocabulary, of the documents' lengths and of a block: rows wait in a file until words have their
+    final numbers.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._parts: list[tuple[npt.NDArray[np.uint32], int, str]] = []  # lengths, numbering and type of counts
+        self._ids = _Strings(folder, "ids")
+        self._largest = 0.0
+        self._whole_numbers = True
+        self._waiting_file = folder / "waiting.bin"
+        self._waiting: IO[bytes] = self._waiting_file.open("wb")
+        self.n_docs = 0
+
+    def add(self, part: Part) -> None:
+        """Append rows."""
+        largest = float(part.counts.max(initial=0))
+        whole = part.counts.dtype.kind in "iu" or bool((part.counts == np.floor(part.counts)).all())
+        kind = _smallest_type(largest, whole)
+        self._largest, self._whole_numbers = max(self._largest, largest), self._whole_numbers and whole
+        self._parts.append((part.lengths.astype(np.uint32), part.numbering, kind))
+        self.n_docs += part.lengths.size
+        self._waiting.write(part.indices.astype("<i4", copy=False).tobytes())
+        self._waiting.write(part.counts.astype(kind, copy=False).tobytes())
+        if part.ids is not None:
+            self._ids.add(part.ids)
+
+    def ids(self) -> Iterator[str]:
+        """The ids written so far."""
+        return self._ids.read()
+
+    def finish(
+        self,
+        words: Sequence[str],
+        maps: Sequence[npt.NDArray[np.int32] | None],
+        rule: dict[str, Any] | None,
+    ) -> None:
+        """Write what is left, given all words and, for each numbering, what becomes of its numbers (None: nothing)."""
+        self._waiting.close()
+        kind = _smallest_type(self._largest, self._whole_numbers)
+        entries = _Entries(self._folder, len(words), kind)
+        for rows in self._rows(len(words), maps):
+            entries.add(rows)
+        self._waiting_file.unlink()
+        blocks = entries.close()
+        checksums = self._ids.close()
+        names = _Strings(self._folder, "words")
+        names.add(words)
+        checksums |= names.close()
+        has_ids = self._ids.number > 0
+        if not has_ids:
+            for name in ("ids", "ids.ends"):
+                (self._folder / f"{name}.bin").unlink()
+                del checksums[name]
+        for name, array in (("df", entries.df), ("tf", entries.tf)):
+            raw = array.astype(_TYPES[name]).tobytes()
+            (self._folder / f"{name}.bin").write_bytes(raw)
+            checksums[name] = crc_text(zlib.crc32(raw))
+        FORMAT.write_manifest(
+            self._folder,
+            {
+                "n_docs": entries.n_docs, "n_words": len(words), "n_entries": entries.n_entries,
+                "n_tokens": float(entries.tf.sum()), "count_type": np.dtype(kind).str, "has_ids": has_ids, "rule": rule,
+                "checksums": checksums, "blocks": blocks,
+            },
+        )  # fmt: skip
+
+    def _rows(self, n_words: int, maps: Sequence[npt.NDArray[np.int32] | None]) -> Iterator[SparseLike]:
+        with self._waiting_file.open("rb") as waiting:
+            for lengths, numbering, kind in self._parts:
+                size = int(lengths.sum())
+                indices = np.frombuffer(waiting.read(4 * size), dtype="<i4")
+                counts = np.frombuffer(waiting.read(np.dtype(kind).itemsize * size), dtype=kind)
+                yield ordered_rows(Part(lengths, indices, counts), maps[numbering], n_words)
+
+
+def _smallest_type(largest: float, whole: bool) -> str:
+    if not whole:
+        return "<f8"
+    return next(kind for kind, limit in zip(_COUNT_TYPES, (2**8, 2**16, 2**32, np.inf), strict=True) if largest < limit)
+
+
+class _File:
+    """A file that is written piece by piece, with the checksum of what was written since it was last asked for."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.path = folder / f"{name}.bin"
+        self._stream = self.path.open("wb")
+        self.flush = self._stream.flush
+        self._crc = 0
+
+    def write(self, array: npt.NDArray[Any]) -> None:
+        raw = np.ascontiguousarray(array).view(np.uint8).data
+        self._stream.write(raw)
+        self._crc = zlib.crc32(raw, self._crc)
+
+    def checksum(self) -> str:
+        value, self._crc = self._crc, 0
+        return crc_text(value)
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+class _Strings:
+    """Strings one after the other, and where each ends."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._name = name
+        self._text, self._ends = _File(folder, name), _File(folder, f"{name}.ends")
+        self._size = 0
+        self.number = 0
+
+    def add(self, strings: Sequence[str]) -> None:
+        text, ends = packed_strings(strings)
+        self._text.write(text)
+        self._ends.write((self._size + ends).astype("<i8"))
+        self._size += text.size
+        self.number += ends.size
+
+    def read(self) -> Iterator[str]:
+        """The strings written so far."""
+        self._text.flush()
+        self._ends.flush()
+        with self._text.path.open("rb") as text, self._ends.path.open("rb") as ends:
+            begin = 0
+            while piece := ends.read(1 << 16):
+                for end in np.frombuffer(piece, dtype="<i8").tolist():
+                    yield text.read(end - begin).decode("utf-8", "surrogatepass")
+                    begin = end
+
+    def close(self) -> dict[str, str]:
+        found = {self._name: self._text.checksum(), f"{self._name}.ends": self._ends.checksum()}
+        self._text.close()
+        self._ends.close()
+        return found
+
+
+class _Entries:
+    """The rows on disk, in blocks, with what is counted on the way."""
+
+    def __init__(self, folder: Path, n_words: int, kind: str) -> None:
+        self._indptr, self._indices, self._counts = (_File(folder, name) for name in ("indptr", "indices", "counts"))
+        self._kind = kind
+        self._pending: list[SparseLike] = []
+        self._pending_entries = self._pending_docs = 0
+        self._blocks: list[list[Any]] = []
+        self.n_docs = self.n_entries = 0
+        self.df = np.zeros(n_words, dtype=np.int64)
+        self.tf = np.zeros(n_words)
+
+    def add(self, rows: SparseLike) -> None:
+        n_words = self.df.size
+        self.df += np.bincount(rows.indices, minlength=n_words)
+        self.tf += np.bincount(rows.indices, weights=rows.data, minlength=n_words)
+        self.n_docs += rows.shape[0]
+        self._pending.append(rows)
+        self._pending_entries += rows.nnz
+        self._pending_docs += rows.shape[0]
+        if self._pending_entries >= BLOCK_ENTRIES or self._pending_docs >= BLOCK_DOCS:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._pending:
+            return
+        lengths = np.concatenate([np.diff(rows.indptr) for rows in self._pending])
+        indptr = self.n_entries + np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype("<i8")
+        # The last number of a block is the first of the next: it is written once, and is in both checksums.
+        self._indptr.write(indptr[:-1])
+        for rows in self._pending:
+            self._indices.write(rows.indices.astype("<i4", copy=False))
+            self._counts.write(rows.data.astype(self._kind))
+        self._indptr.checksum()
+        checksums = [_crc(indptr), self._indices.checksum(), self._counts.checksum()]
+        self._blocks.append([self._pending_docs, self._pending_entries, *checksums])
+        self.n_entries += self._pending_entries
+        self._pending, self._pending_entries, self._pending_docs = [], 0, 0
+
+    def close(self) -> list[list[Any]]:
+        self._flush()
+        self._indptr.write(np.array([self.n_entries], dtype="<i8"))
+        for file in (self._indptr, self._indices, self._counts):
+            file.close()
+        return self._blocks
+
+
+def save_corpus(
+    path: str | os.PathLike[str],
+    blocks: Iterable[SparseLike],
+    vocabulary: Sequence[str],
+    ids: Iterable[str] | None,
+    rule: dict[str, Any] | None,
+) -> None:
+    """Write a corpus folder from blocks of rows whose columns are those of the vocabulary."""
+    FORMAT.require_writable(path, FILES)
+    names = None if ids is None else iter(ids)
+    with written_whole(path) as folder:
+        writer = CorpusWriter(folder)
+        for block in blocks:
+            writer.add(part_of(block, None if names is None else list(islice(names, block.shape[0]))))
+        writer.finish(vocabulary, [None], rule)

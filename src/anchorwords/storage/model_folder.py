@@ -1,0 +1,313 @@
+"""Save and load a TopicModel: a folder of safetensors and JSON, written whole or not at all. Never pickle.
+
+``model.json``
+    What a person may want to read: format and version, who wrote it with which libraries, the sizes, ``A_raw_sum``,
+    the numbers of the stability, the metadata of the caller, SHA-256 of the other file and a checksum of its own.
+``model.safetensors``
+    Every array of the record under its own name; rows of anchors, groups of anchors and the stability as
+    ``anchor_rows.data``, ``anchor_groups.ends``, ``stability.similarity`` and so on. The words stand there too, as
+    ``vocabulary.text`` (UTF-8, one after the other) and ``vocabulary.ends``: a word may hold anything, line ends and
+    lone surrogates included, a million of them would drown the JSON, and one checksum holds for words and numbers.
+
+Documents are never saved. Reading runs nothing that is in the folder, and believes nothing that it can check.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from dataclasses import fields
+from importlib import metadata as packages
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..exceptions import InputError, ModelFormatError
+from ..model import Stability, TopicModel
+from .folders import FolderFormat, packed_strings, unpacked_strings, written_whole
+from .safetensors import read_tensors, write_tensors
+
+# Version 2 was a folder of .npy files; none was ever released.
+_FORMAT = FolderFormat("model", 3, "fit and save the model again", ModelFormatError)
+_TENSORS = "model.safetensors"
+_LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn")
+
+# Array -> type and shape: N words, K topics, k one more than K, * any length.
+_LAYOUT: dict[str, tuple[Any, str]] = {
+    "B": (np.floating, "NK"),
+    "A": (np.floating, "KK"),
+    "anchors": (np.integer, "K"),
+    "word_topics": (np.floating, "NK"),
+    "word_probs": (np.floating, "N"),
+    "Y": (np.floating, "NK"),
+    "composition_dual": (np.floating, "KK"),
+    "log_likelihood": (np.floating, "*"),
+    "anchor_rows.data": (np.floating, "*"),
+    "anchor_rows.indices": (np.signedinteger, "*"),
+    "anchor_rows.indptr": (np.signedinteger, "k"),
+    "anchor_groups.indices": (np.signedinteger, "*"),
+    "anchor_groups.ends": (np.signedinteger, "K"),
+    "vocabulary.text": (np.uint8, "*"),
+    "vocabulary.ends": (np.int64, "N"),
+    "stability.similarity": (np.floating, "K"),
+    "stability.words": (np.floating, "K"),
+    "stability.anchor": (np.floating, "K"),
+    "stability.prevalence_low": (np.floating, "K"),
+    "stability.prevalence_high": (np.floating, "K"),
+    "stability.correlation_low": (np.floating, "KK"),
+    "stability.correlation_high": (np.floating, "KK"),
+}
+_ALWAYS = frozenset({"B", "A", "anchors", "word_topics", "word_probs"})
+_STABILITY_NUMBERS = {"level": float, "n_replicates": int, "n_shards": int}
+# What a sum may be off by, beside rounding: far above what solvers leave, far below what anyone would see in a topic.
+_SLACK = 1e-6
+
+
+def write_model(path: str | os.PathLike[str], model: TopicModel, metadata: dict[str, Any] | None = None) -> None:
+    """Write a model folder; an existing model there is replaced, anything else is left alone.
+
+    A model loaded from the folder that is replaced stays what it is.
+
+    Parameters
+    ----------
+    path : path
+        Folder to create.
+    model : TopicModel
+        Checked as :func:`read_model` checks it: what could not be loaded is not written.
+    metadata : dict, optional
+        Anything JSON can hold; returned by :func:`read_model`.
+    """
+    require_writable_target(path)
+    try:  # there and back: what is not a string, as a key, becomes one before the checksum is taken
+        plain = json.loads(json.dumps(metadata or {}, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"metadata must be what JSON can hold, but is not ({error}).") from error
+    tensors, facts = _tensors_of(model), _facts_of(model)
+    try:
+        _check(tensors, facts)
+    except ValueError as error:
+        raise ModelFormatError(f"this model cannot be saved ({error}): fit it again, nothing was written.") from error
+    with written_whole(path) as folder:
+        digest = write_tensors(folder / _TENSORS, tensors, {"format": _FORMAT.name})
+        content = {"libraries": _libraries(), **facts, "checksums": {_TENSORS: f"sha256:{digest}"}, "metadata": plain}
+        _FORMAT.write_manifest(folder, content)
+
+
+def require_writable_target(path: str | os.PathLike[str]) -> None:
+    """Raise ModelFormatError unless a model may be written there: nothing, an empty folder, or a model and no more."""
+    _FORMAT.require_writable(path, [_TENSORS])
+
+
+def read_model(path: str | os.PathLike[str]) -> tuple[TopicModel, dict[str, Any]]:
+    """Read a model folder; returns the model, its arrays mapped from the file, and its metadata."""
+    folder = Path(path)
+    manifest = _FORMAT.read_manifest(folder)
+    try:
+        _require_no_more(folder)
+        checksums, metadata = manifest.get("checksums"), manifest.get("metadata")
+        digest = checksums.get(_TENSORS) if isinstance(checksums, dict) else None
+        if not isinstance(digest, str) or not isinstance(metadata, dict):
+            raise ValueError(f"{_FORMAT.manifest} lacks the checksum of {_TENSORS}, or metadata")
+        tensors, _ = read_tensors(folder / _TENSORS, digest.removeprefix("sha256:"))
+        _check(tensors, manifest)
+        return _model_of(tensors, manifest), metadata
+    except (ValueError, OSError, MemoryError) as error:
+        raise ModelFormatError(f"{folder} is damaged ({str(error)[:300]}): {_FORMAT.again}.") from error
+
+
+def _require_no_more(folder: Path) -> None:
+    """Raise ValueError where files lie in the folder that are not the model's, but for those systems hide there."""
+    names = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
+    more = [name for name in names if name not in (_FORMAT.manifest, _TENSORS)]
+    if more:
+        raise ValueError(f"{more[0]!r} is no part of a model")
+
+
+def _libraries() -> dict[str, str]:
+    """Versions of what computed the model, without importing any of it."""
+    versions = {"python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            versions[name] = packages.version(name)
+        except packages.PackageNotFoundError:
+            continue
+    return versions
+
+
+# ---- The record as arrays and numbers, and back.
+
+
+def _tensors_of(model: TopicModel) -> dict[str, Any]:
+    plain = (*sorted(_ALWAYS), "Y", "composition_dual")
+    tensors = {name: getattr(model, name) for name in plain if getattr(model, name) is not None}
+    if model.log_likelihood is not None:
+        tensors["log_likelihood"] = np.array(model.log_likelihood, dtype=np.float64)
+    if model.anchor_rows is not None:
+        rows = sp.csr_array(model.anchor_rows)
+        tensors |= {f"anchor_rows.{part}": getattr(rows, part) for part in ("data", "indices", "indptr")}
+    if model.anchor_groups is not None:
+        tensors["anchor_groups.indices"] = np.array([i for group in model.anchor_groups for i in group], dtype=np.int64)
+        tensors["anchor_groups.ends"] = np.cumsum([len(group) for group in model.anchor_groups], dtype=np.int64)
+    if model.vocabulary is not None:
+        tensors["vocabulary.text"], tensors["vocabulary.ends"] = packed_strings(model.vocabulary)
+    if model.stability is not None:
+        names = [field.name for field in fields(Stability) if field.name not in _STABILITY_NUMBERS]
+        tensors |= {f"stability.{name}": np.asarray(getattr(model.stability, name)) for name in names}
+    return tensors
+
+
+def _facts_of(model: TopicModel) -> dict[str, Any]:
+    numbers = None
+    if model.stability is not None:
+        numbers = {name: kind(getattr(model.stability, name)) for name, kind in _STABILITY_NUMBERS.items()}
+    return {
+        "n_words": model.n_words,
+        "n_components": model.n_components,
+        "A_raw_sum": float(model.A_raw_sum),
+        "stability": numbers,
+    }
+
+
+def _model_of(tensors: dict[str, Any], facts: dict[str, Any]) -> TopicModel:
+    """The record, of what has been checked."""
+    N, K = facts["n_words"], facts["n_components"]
+    optional: dict[str, Any] = {}
+    if "vocabulary.text" in tensors:
+        optional["vocabulary"] = unpacked_strings(tensors["vocabulary.text"], tensors["vocabulary.ends"])
+    if "anchor_rows.data" in tensors:
+        optional["anchor_rows"] = rows = sp.csr_array((K, N), dtype=tensors["anchor_rows.data"].dtype)
+        for part in ("data", "indices", "indptr"):  # not by the constructor, which copies long indices to short ones
+            setattr(rows, part, tensors[f"anchor_rows.{part}"])
+    if "anchor_groups.ends" in tensors:
+        groups = np.split(tensors["anchor_groups.indices"], tensors["anchor_groups.ends"][:-1])
+        optional["anchor_groups"] = tuple(tuple(group.tolist()) for group in groups)
+    if "log_likelihood" in tensors:
+        optional["log_likelihood"] = tuple(tensors["log_likelihood"].tolist())
+    if "stability.similarity" in tensors:
+        names = [name for name in tensors if name.startswith("stability.")]
+        arrays = {name.removeprefix("stability."): tensors[name] for name in names}
+        optional["stability"] = Stability(**arrays, **{name: facts["stability"][name] for name in _STABILITY_NUMBERS})
+    plain = {name: tensors[name] for name in (*_ALWAYS, "Y", "composition_dual") if name in tensors}
+    return TopicModel(A_raw_sum=facts["A_raw_sum"], **plain, **optional)
+
+
+# ---- What the record promises. Each check raises ValueError.
+
+
+def _check(tensors: dict[str, Any], facts: dict[str, Any]) -> None:
+    """Raise ValueError unless arrays and numbers are those of a model, whoever wrote them."""
+    N, K = _whole(facts, "n_words"), _whole(facts, "n_components")
+    raw_sum = facts.get("A_raw_sum")
+    if not isinstance(raw_sum, float) or not 0.0 <= raw_sum < np.inf:
+        raise ValueError("A_raw_sum is not a finite number from 0 on")
+    _check_layout(tensors, N, K)
+    for name, axis in (("B", 0), ("word_topics", 1), ("word_probs", 0), ("A", None)):
+        _check_probabilities(name, tensors[name], axis)
+    _check_symmetric("A", tensors["A"])
+    _check_within("anchors", tensors["anchors"], 0, N - 1)
+    if "Y" in tensors:
+        _check_finite("Y", tensors["Y"])
+    if "composition_dual" in tensors:
+        _check_finite("composition_dual", tensors["composition_dual"])
+        _check_symmetric("composition_dual", tensors["composition_dual"])
+    if "log_likelihood" in tensors and tensors["log_likelihood"].size:
+        _check_finite("log_likelihood", tensors["log_likelihood"])
+    if "anchor_rows.data" in tensors:
+        _check_rows(N, *(tensors[f"anchor_rows.{part}"] for part in ("data", "indices", "indptr")))
+    if "anchor_groups.ends" in tensors:
+        _check_groups(tensors["anchor_groups.indices"], tensors["anchor_groups.ends"], tensors["anchors"], N)
+    _check_stability(tensors, facts.get("stability"))
+
+
+def _whole(facts: dict[str, Any], name: str) -> int:
+    value = facts.get(name)
+    if type(value) is not int or value < 1:
+        raise ValueError(f"{name} is not a positive whole number")
+    return value
+
+
+def _check_layout(tensors: dict[str, Any], N: int, K: int) -> None:
+    """The arrays are those of a model, none missing, of right types and shapes."""
+    for name in tensors:
+        if name not in _LAYOUT:
+            raise ValueError(f"{name[:100]!r} is no array of a model")
+    begun = {name.split(".")[0] for name in tensors} | _ALWAYS
+    for name, (kind, letters) in _LAYOUT.items():
+        if name not in tensors:
+            if name.split(".")[0] in begun:
+                raise ValueError(f"{name} is missing")
+            continue
+        shape = tuple({"N": N, "K": K, "k": K + 1, "*": tensors[name].size}[letter] for letter in letters)
+        if tensors[name].shape != shape or not np.issubdtype(tensors[name].dtype, kind):
+            raise ValueError(f"{name} has shape {tensors[name].shape} and type {tensors[name].dtype}")
+
+
+def _check_probabilities(name: str, array: Any, axis: int | None) -> None:
+    """Non-negative, and sums along an axis are one."""
+    terms = array.size if axis is None else array.shape[axis]
+    slack = _SLACK + terms * float(np.finfo(array.dtype).eps)  # rounding of a sum is at most that, term by term
+    _check_within(name, array, 0.0, 1.0 + slack)
+    worst = float(np.abs(array.sum(axis=axis, dtype=np.float64) - 1.0).max())
+    if not worst <= slack:
+        raise ValueError(f"{name} sums to one only within {worst:.1g}")
+
+
+def _check_within(name: str, array: Any, low: float, high: float) -> None:
+    """All entries lie between two numbers; NaN does not."""
+    if not (array.min() >= low and array.max() <= high):
+        raise ValueError(f"{name} has entries that are not from {low:g} to {high:.6g}")
+
+
+def _check_finite(name: str, array: Any) -> None:
+    if not (np.isfinite(array.min()) and np.isfinite(array.max())):  # without an array of answers
+        raise ValueError(f"{name} is not finite")
+
+
+def _check_symmetric(name: str, array: Any) -> None:
+    scale = max(float(array.max()), -float(array.min()))
+    if scale > 0.0 and np.abs(array / scale - array.T / scale).max() > _SLACK:
+        raise ValueError(f"{name} is not symmetric")
+
+
+def _check_rows(N: int, data: Any, indices: Any, indptr: Any) -> None:
+    """A CSR matrix of rows that sum to one, or hold nothing: an anchor may occur in no pair."""
+    fits = indptr[0] == 0 and indptr[-1] == data.size == indices.size and (indptr[1:] >= indptr[:-1]).all()
+    if not fits or indices.dtype != indptr.dtype or indices.dtype.itemsize not in (4, 8):
+        raise ValueError("anchor_rows are no sparse rows")
+    if data.size:
+        _check_within("anchor_rows.indices", indices, 0, N - 1)
+        _check_within("anchor_rows.data", data, 0.0, 1.0 + _SLACK)
+    for start, end in pairwise(indptr.tolist()):
+        if end > start:
+            _check_probabilities("anchor_rows", data[start:end], 0)
+
+
+def _check_groups(indices: Any, ends: Any, anchors: Any, N: int) -> None:
+    """Words of each topic, of which the first is its anchor."""
+    starts = np.concatenate([[0], ends[:-1]])
+    if not (ends > starts).all() or ends[-1] != indices.size:
+        raise ValueError("anchor_groups do not fit their ends")
+    _check_within("anchor_groups", indices, 0, N - 1)
+    if (indices[starts] != anchors).any():
+        raise ValueError("anchor_groups do not begin with the anchors")
+
+
+def _check_stability(tensors: dict[str, Any], numbers: Any) -> None:
+    names = [name for name in tensors if name.startswith("stability.")]
+    if not names and numbers is None:
+        return
+    if not names or not isinstance(numbers, dict):
+        raise ValueError("the stability has arrays without numbers, or numbers without arrays")
+    level = numbers.get("level")
+    if not isinstance(level, float) or not 0.0 < level < 1.0:
+        raise ValueError("the level of the stability is not between 0 and 1")
+    _whole(numbers, "n_replicates"), _whole(numbers, "n_shards")
+    for name in names:
+        _check_within(name, tensors[name], -_SLACK, 1.0 + _SLACK)
+    for of in ("prevalence", "correlation"):
+        if (tensors[f"stability.{of}_low"] > tensors[f"stability.{of}_high"]).any():
+            raise ValueError(f"the intervals of {of} in the stability end before they begin")

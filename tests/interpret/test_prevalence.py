@@ -1,0 +1,233 @@
+"""Prevalence of topics in groups of documents."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import anchorwords as aw
+from anchorwords.datasets import make_topics
+from anchorwords.exceptions import InputError
+from anchorwords.infer import compose
+from anchorwords.interpret.prevalence import prevalence_by
+from anchorwords.interpret.topic_words import top_words
+from tests.interpret.records import record_of
+
+# Sums of some hundred numbers in another order.
+ROUNDING = 1e-12
+
+
+@pytest.fixture(scope="module")
+def model(sampled):
+    return aw.AnchorTopicModel(5).fit(sampled.corpus)
+
+
+@pytest.fixture(scope="module")
+def years():
+    return np.random.default_rng(0).integers(1990, 1996, size=600).tolist()
+
+
+def check_by_definition(found, weights, tokens, labels, level, by_tokens):
+    for g, group in enumerate(found.groups):
+        rows = [m for m, label in enumerate(labels) if label == group and tokens[m] > 0]
+        a = tokens[rows] if by_tokens else np.ones(len(rows))
+        mean = a @ weights[rows] / a.sum()
+        n = len(rows)
+        assert found.n_docs[g] == n
+        assert found.n_tokens[g] == pytest.approx(tokens[rows].sum())
+        np.testing.assert_allclose(found.prevalence[g], mean, rtol=ROUNDING)
+        error = np.sqrt(n / (n - 1) * np.sum(a[:, None] ** 2 * (weights[rows] - mean) ** 2, axis=0)) / a.sum()
+        if not by_tokens:
+            np.testing.assert_allclose(error, stats.sem(weights[rows], axis=0), rtol=ROUNDING)
+        half = stats.t.ppf((1 + level) / 2, n - 1) * error
+        np.testing.assert_allclose(found.low[g], np.maximum(mean - half, 0), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found.high[g], np.minimum(mean + half, 1), rtol=1e-9)
+
+
+@pytest.mark.parametrize("by_tokens", [False, True])
+@pytest.mark.parametrize("level", [0.5, 0.9])
+def test_from_the_definition(model, sampled, years, by_tokens, level, monkeypatch):
+    counts = sampled.corpus.counts.toarray()
+    counts[::7] *= 3  # documents of different length
+    counts[11] = 0
+    weights = model.transform(counts)
+    for shares in (5 * 37, 1 << 22):  # documents at a time
+        monkeypatch.setattr(compose, "_SHARES", shares)
+        found = prevalence_by(model, counts, years, level=level, by_tokens=by_tokens)
+        assert found.groups == (1990, 1991, 1992, 1993, 1994, 1995)
+        assert (found.level, found.n_without_group, found.n_without_words) == (level, 0, 1)
+        check_by_definition(found, weights, counts.sum(axis=1), years, level, by_tokens)
+        # The mean composition is one too.
+        np.testing.assert_allclose(found.prevalence.sum(axis=1), 1.0, rtol=ROUNDING)
+
+
+def test_any_way_to_give_the_documents_and_any_order_is_the_same(model, sampled, years, tmp_path):
+    corpus = sampled.corpus
+    expected = prevalence_by(model, corpus, years)
+    order = np.random.default_rng(1).permutation(600)
+    words = np.random.default_rng(2).permutation(corpus.n_words)
+    corpus.save(tmp_path / "corpus")
+    for X, labels in (
+        (corpus.counts, np.array(years)),
+        (corpus.counts.toarray(), tuple(years)),
+        ([corpus.counts[:100], corpus.counts[100:]], years),
+        (lambda: [corpus.counts[:7], corpus.counts[7:]], years),
+        (aw.open_corpus(tmp_path / "corpus"), years),
+        (aw.Corpus(corpus.counts[:, words], [corpus.vocabulary[i] for i in words]), years),
+        (corpus.counts[order], [years[m] for m in order]),
+    ):
+        for n_jobs in (1, 2):
+            found = prevalence_by(model.model_, X, labels, n_jobs=n_jobs)
+            assert found.groups == expected.groups
+            assert {type(group) for group in found.groups} == {int}
+            for name in ("n_docs", "n_tokens", "prevalence", "low", "high"):
+                # Fold-in itself is the same for any order of documents; sums over words may differ in the last digits.
+                np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-9, atol=1e-9)
+
+
+def test_groups_with_other_topics_are_told_apart():
+    # Documents of the first group are of the first two topics, those of the second of the others.
+    rng = np.random.default_rng(0)
+    B = make_topics(n_docs=2, n_words=300, n_topics=4, random_state=0).B
+    shares = np.zeros((400, 4))
+    shares[:200, :2] = rng.dirichlet([1, 2], size=200)
+    shares[200:, 2:] = rng.dirichlet([3, 1], size=200)
+    counts = rng.multinomial(400, shares @ B.T / (shares @ B.T).sum(axis=1, keepdims=True))
+    found = prevalence_by(record_of(B), counts, ["a"] * 200 + ["b"] * 200)
+    for g, rows in enumerate((slice(0, 200), slice(200, 400))):
+        # Shares of a document of 400 words are known to a few hundredths, their mean over 200 far better.
+        np.testing.assert_allclose(found.prevalence[g], shares[rows].mean(axis=0), atol=0.02)
+        assert (found.low[g] <= found.prevalence[g]).all()
+        assert (found.prevalence[g] <= found.high[g]).all()
+    assert found.high[0, 2:].max() < 0.05 < found.low[1, 2:].min()
+
+
+def test_the_interval_holds_as_often_as_it_says():
+    rng = np.random.default_rng(5)
+    # Words that each belong to one topic: the composition of a document is its shares of words, with mean (0.3, 0.7).
+    model = record_of(np.eye(2))
+    held = []
+    for by_tokens in (False, True):
+        lengths = rng.integers(5, 60, size=(300, 25))
+        shares = rng.beta(3, 7, size=lengths.shape)
+        counts = rng.binomial(lengths, shares)
+        for trial in range(300):
+            X = np.column_stack([counts[trial], lengths[trial] - counts[trial]])
+            found = prevalence_by(model, X, ["all"] * 25, level=0.8, by_tokens=by_tokens)
+            held.append(found.low[0, 0] <= 0.3 <= found.high[0, 0])
+        # 300 trials: a share of 0.8 is seen within four standard errors of 0.023.
+        assert np.mean(held[-300:]) == pytest.approx(0.8, abs=0.1)
+
+
+def test_small_groups_and_documents_left_out(model, sampled):
+    counts = sampled.corpus.counts.toarray()[:8]
+    counts[3] = 0
+    labels = ["one", "two", None, "none", "two", float("nan"), np.nan, "late"]
+    found = prevalence_by(model, counts, labels)
+    assert found.groups == ("late", "none", "one", "two")
+    assert found.n_docs.tolist() == [1, 0, 1, 2]
+    assert (found.n_without_group, found.n_without_words) == (3, 1)
+    weights = model.transform(counts)
+    np.testing.assert_allclose(found.prevalence[2], weights[0], rtol=ROUNDING)
+    assert np.isnan(found.prevalence[1]).all()
+    assert np.isnan(found.low[:3]).all()
+    assert np.isnan(found.high[:3]).all()
+    # Two documents: the quantile of t with one degree of freedom is large.
+    half = stats.t.ppf(0.95, 1) * np.abs(weights[1] - weights[4]) / 2
+    np.testing.assert_allclose(found.high[3], np.minimum(weights[[1, 4]].mean(axis=0) + half, 1.0), rtol=1e-9)
+    rows = found.rows()
+    assert len(rows) == 4 * 5
+    assert rows[16] == {
+        "group": "two", "topic": 1, "prevalence": found.prevalence[3, 1], "low": found.low[3, 1],
+        "high": found.high[3, 1], "n_docs": 2, "n_tokens": int(counts[[1, 4]].sum()),
+    }  # fmt: skip
+
+
+def test_documents_that_are_all_alike_leave_no_doubt():
+    model = record_of(np.eye(2))
+    found = prevalence_by(model, [[1, 3]] * 1000, [0] * 1000)
+    # Four tokens beside the prior's 0.01, half of these for each topic.
+    np.testing.assert_allclose(found.prevalence, [[1.005 / 4.01, 3.005 / 4.01]], atol=1e-6)
+    # Squares about the mean: no cancellation, however many documents.
+    assert (found.high - found.low).max() < 1e-12
+
+
+def test_labels_of_any_kind(model, sampled):
+    import pandas as pd
+    import polars as pl
+
+    counts = sampled.corpus.counts[:6]
+    day = datetime.date(2020, 1, 1)
+    for labels, expected in (
+        ([True, False] * 3, (False, True)),
+        ([2.5, 1.0, 2.5, 1.0, 1.0, 2.5], (1.0, 2.5)),
+        (["b", "a", "b", "é", "a", "Z"], ("Z", "a", "b", "é")),
+        (["b", 1, "a", 2, "b", 1], (1, 2, "a", "b")),  # no order among them: by type, then by name
+        ([("x", 2), ("x", 1)] * 3, (("x", 1), ("x", 2))),
+        ([day, None] * 3, (day,)),
+        (np.array(["2001", "2000"] * 3), ("2000", "2001")),
+        (np.array([2001, 2000] * 3, dtype=np.int16), (2000, 2001)),
+        (np.array(["2001", "NaT", "2000"] * 2, dtype="datetime64[Y]"), (np.datetime64("2000"), np.datetime64("2001"))),
+        (pd.Series(["x", None, "y"] * 2), ("x", "y")),
+        (pd.Series([1, None, 3] * 2, dtype="Int64"), (1, 3)),
+        (pd.Series(["x", None, "y"] * 2, dtype="category"), ("x", "y")),
+        (pl.Series([3, None, 1] * 2), (1, 3)),
+        ((label for label in "abcabc"), ("a", "b", "c")),
+    ):
+        found = prevalence_by(model, counts, labels)
+        assert found.groups == expected
+        assert found.n_docs.sum() + found.n_without_group == 6
+
+
+def test_bad_input_is_refused(model, sampled):
+    counts = sampled.corpus.counts[:6]
+    for labels, message in (
+        ("abcdef", "one label a document, but is str"),
+        (7, "one label a document, but is int"),
+        ([[1], [2]] * 3, "but holds lists"),
+        ([None] * 6, "every label is missing"),
+        (["a"] * 5, "for each of the 6 documents, but has 5"),
+        (["a"] * 7, "for each of the 6 documents, but has 7"),
+    ):
+        with pytest.raises(InputError, match=message):
+            prevalence_by(model, counts, labels)
+    blocks = [counts[:3], counts[3:]]
+    with pytest.raises(InputError, match="X has more than its 5"):
+        prevalence_by(model, blocks, ["a"] * 5)
+    with pytest.raises(InputError, match="has 7 for the 6 of X"):
+        prevalence_by(model, blocks, ["a"] * 7)
+    for level in (0, 1, 90, "0.9", float("nan"), True):
+        with pytest.raises(InputError, match="level must be a number between 0 and 1"):
+            prevalence_by(model, counts, ["a"] * 6, level=level)
+    with pytest.raises(InputError, match="holds a word the model knows"):
+        prevalence_by(model, np.zeros((6, 120)), ["a"] * 6)
+    with pytest.raises(InputError, match="but X has 3 columns"):
+        prevalence_by(model, counts[:, :3], ["a"] * 6)
+    with pytest.raises(InputError, match="method"):
+        prevalence_by(model, counts, ["a"] * 6, method="guess")
+
+
+@pytest.mark.data
+def test_newsgroups_are_about_what_they_say(data_folder):
+    corpus = aw.read_corpus(data_folder / "20ng")
+    lines = (data_folder / "20ng" / "labels.20ng.tsv").read_text(encoding="utf-8").splitlines()
+    groups = [line.split("\t")[1] for line in lines]
+    model = aw.AnchorTopicModel(30).fit(corpus.prune(n_words=5000, stop_words="english"))
+    found = prevalence_by(model, corpus, groups)
+    # Groups together are the whole: their means, weighted by documents, are the mean of all.
+    whole = prevalence_by(model, corpus, ["all"] * corpus.n_docs)
+    overall = found.n_docs @ found.prevalence / found.n_docs.sum()
+    np.testing.assert_allclose(overall, whole.prevalence[0], rtol=1e-9)
+    assert found.n_docs.sum() + found.n_without_words == corpus.n_docs
+    words = top_words(model, 10, ranking="relevance")
+    for group, word in (
+        ("sci.crypt", "encryption"), ("sci.space", "space"), ("soc.religion.christian", "god"),
+        ("misc.forsale", "sale"), ("rec.autos", "car"), ("rec.sport.hockey", "hockey"),
+    ):  # fmt: skip
+        g = found.groups.index(group)
+        k = int((found.prevalence[g] / overall).argmax())
+        assert word in words[k]
+        assert found.low[g, k] > whole.high[0, k]

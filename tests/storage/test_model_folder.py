@@ -1,0 +1,977 @@
+from __future__ import annotations
+
+import copy
+import dataclasses
+import hashlib
+import importlib.metadata
+import itertools
+import json
+import mmap
+import os
+import platform
+import shutil
+import stat
+import sys
+from contextlib import suppress
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import anchorwords as aw
+from anchorwords.exceptions import InputError, ModelFormatError
+from anchorwords.linalg.fixed_point import Iteration
+from anchorwords.model import Stability, TopicModel
+from anchorwords.storage import folders as _folders
+from anchorwords.storage import model_folder as persist
+from anchorwords.storage.model_folder import read_model, write_model
+from anchorwords.storage.safetensors import read_tensors, write_tensors
+from tests.fixtures import model_v3
+
+OPTIONAL = ("vocabulary", "Y", "anchor_rows", "anchor_groups", "composition_dual", "stability", "log_likelihood")
+
+
+def same_bits(found, expected):
+    """Equal to the last bit, in type and shape too."""
+    assert found.dtype == expected.dtype
+    assert found.shape == expected.shape
+    assert found.tobytes() == expected.tobytes()
+
+
+def same_record(found, expected):
+    """Every field of two records, bit for bit."""
+    for field in dataclasses.fields(expected):
+        one, other = getattr(found, field.name), getattr(expected, field.name)
+        if isinstance(other, np.ndarray):
+            same_bits(one, other)
+        elif dataclasses.is_dataclass(other):
+            same_record(one, other)
+        elif sp.issparse(other):
+            assert one.shape == other.shape
+            for part in ("data", "indices", "indptr"):
+                same_bits(getattr(one, part), getattr(other, part))
+        else:
+            assert type(one) is type(other)
+            assert one == other
+
+
+def same_history(found, expected):
+    """Steps bit for bit; NaN is NaN."""
+    assert type(found) is tuple
+    assert all(type(step) is Iteration for step in found)
+    assert repr(found) == repr(expected)  # of a float, every bit
+
+
+def arrays_of(model):
+    """Every array of a record, by name."""
+    rows, stability = model.anchor_rows, model.stability
+    found = {field.name: getattr(model, field.name) for field in dataclasses.fields(model)}
+    found |= {} if stability is None else {f"stability.{k}": v for k, v in vars(stability).items()}
+    found |= {} if rows is None else {f"anchor_rows.{k}": getattr(rows, k) for k in ("data", "indices", "indptr")}
+    return {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
+
+
+@pytest.fixture(scope="module")
+def fitted(sampled):
+    return aw.AnchorTopicModel(4, rectifier=aw.ENN(tol=1e-5), random_state=3, anchors=["w010"]).fit(sampled.corpus)
+
+
+def test_round_trip_of_an_estimator(fitted, sampled, tmp_path):
+    fitted.save(tmp_path / "model")
+    loaded = aw.load_model(tmp_path / "model")
+    assert loaded.get_params() == fitted.get_params()
+    for name in ("components_", "anchors_", "topic_correlation_", "topic_prevalence_", "word_topics_"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(fitted, name))
+    assert loaded.model_.vocabulary == sampled.corpus.vocabulary
+    assert (loaded.n_iter_, loaded.converged_) == (fitted.n_iter_, fitted.converged_)
+    assert (loaded.n_docs_, loaded.n_skipped_) == (fitted.n_docs_, fitted.n_skipped_) == (600, 0)
+    same_history(loaded.history_, fitted.history_)
+    assert loaded.n_iter_ == len(loaded.history_) > 0
+    np.testing.assert_array_equal(loaded.transform(sampled.corpus), fitted.transform(sampled.corpus))
+    assert aw.topic_table(loaded) == aw.topic_table(fitted)
+    assert loaded.get_feature_names_out().tolist() == fitted.get_feature_names_out().tolist()
+
+
+@pytest.mark.parametrize("rectifier", ["ap", None, "palm"])
+def test_round_trip_of_every_method(sampled, tmp_path, rectifier):
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = aw.AnchorTopicModel(3, rectifier=rectifier).fit(sampled.corpus.counts)
+    model.save(tmp_path / "model")
+    loaded = aw.load_model(tmp_path / "model")
+    assert loaded.rectifier == rectifier
+    same_history(loaded.history_, model.history_)
+    assert (loaded.history_ == ()) == (rectifier is None)
+    assert (loaded.model_.Y is None) == (model.model_.Y is None)
+    assert loaded.model_.vocabulary is None
+
+
+def test_data_frame_names_survive(sampled, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(sampled.corpus.counts.toarray(), columns=sampled.corpus.vocabulary)
+    model = aw.AnchorTopicModel(3).fit(frame)
+    model.save(tmp_path / "model")
+    assert aw.load_model(tmp_path / "model").feature_names_in_.tolist() == list(sampled.corpus.vocabulary)
+
+
+def test_histories_of_any_numbers_and_length_survive(fitted, tmp_path):
+    model = copy.copy(fitted)
+    rng = np.random.default_rng(0)
+    steps = [Iteration(*row) for row in rng.standard_normal((2000, 3)) * 10.0 ** rng.integers(-300, 300, (2000, 3))]
+    steps += [Iteration(0.0, -0.0), Iteration(np.float64(5e-324), 1.7976931348623157e308, 1 / 3)]
+    model.history_, model.n_iter_, model.n_skipped_ = tuple(steps), len(steps), 2**40
+    model.save(tmp_path / "model")
+    loaded = aw.load_model(tmp_path / "model")
+    assert [tuple(map(float.hex, step)) for step in loaded.history_] == [tuple(map(float.hex, step)) for step in steps]
+    assert (loaded.n_iter_, loaded.n_skipped_) == (2002, 2**40)
+    # JSON has no infinity: it comes back as what is not a number either.
+    model.history_ = (Iteration(np.inf, -np.inf, np.nan), Iteration(1.0, np.nan, 2.0))
+    model.n_iter_ = 2
+    model.save(tmp_path / "model")
+    same_history(aw.load_model(tmp_path / "model").history_, (Iteration(*[np.nan] * 3), Iteration(1.0, np.nan, 2.0)))
+    assert "NaN" not in (tmp_path / "model" / "model.json").read_text(encoding="utf-8")
+
+
+def test_models_saved_before_fits_were_remembered(fitted, tmp_path):
+    fitted.save(tmp_path / "model")
+    manifest = manifest_of(tmp_path / "model")
+    for key in ("n_docs", "n_skipped", "history"):
+        del manifest["metadata"][key]
+    reseal(tmp_path / "model", manifest)
+    for turn in ("of an earlier version", "and saved again by this one"):
+        loaded = aw.load_model(tmp_path / "model")
+        assert (loaded.n_docs_, loaded.n_skipped_, loaded.history_) == (None, None, None), turn
+        assert (loaded.n_iter_, loaded.converged_) == (fitted.n_iter_, True), turn
+        loaded.save(tmp_path / "model")
+
+
+def test_no_pickle_and_no_leftovers(fitted, tmp_path):
+    fitted.save(tmp_path / "deep" / "model")
+    files = sorted(path.name for path in (tmp_path / "deep" / "model").iterdir())
+    assert files == ["model.json", "model.safetensors"]
+    assert os.listdir(tmp_path / "deep") == ["model"]
+    assert stat.S_IMODE((tmp_path / "deep" / "model").stat().st_mode) == 0o755
+
+
+def test_replaces_a_model_but_nothing_else(fitted, tmp_path):
+    target = tmp_path / "model"
+    fitted.save(target)
+    fitted.save(target)
+    assert os.listdir(tmp_path) == ["model"]
+    other = tmp_path / "thesis"
+    other.mkdir()
+    (other / "chapter.txt").write_text("precious")
+    with pytest.raises(ModelFormatError, match=r"not a model folder.*nothing was written"):
+        fitted.save(other)
+    assert (other / "chapter.txt").read_text() == "precious"
+    (tmp_path / "file").write_text("also")
+    with pytest.raises(ModelFormatError, match="not a model folder"):
+        fitted.save(tmp_path / "file")
+    (tmp_path / "empty").mkdir()
+    fitted.save(tmp_path / "empty")
+
+
+def test_a_failure_leaves_the_old_model(fitted, tmp_path, monkeypatch):
+    target = tmp_path / "model"
+    fitted.save(target)
+    before = (target / "model.json").read_bytes()
+    monkeypatch.setattr(_folders.json, "dumps", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        fitted.save(target)
+    monkeypatch.undo()
+    assert (target / "model.json").read_bytes() == before
+    assert os.listdir(tmp_path) == ["model"]
+    aw.load_model(target)
+
+
+@pytest.mark.parametrize("failure", [OSError("disk gone"), KeyboardInterrupt()])
+def test_a_failed_swap_puts_the_old_model_back(fitted, tmp_path, monkeypatch, failure):
+    from pathlib import Path
+
+    target = tmp_path / "model"
+    fitted.save(target)
+    original = Path.rename
+
+    def rename(self, other):
+        if Path(other) == target and ".partial-" in self.name:
+            raise failure
+        return original(self, other)
+
+    monkeypatch.setattr(_folders, "_exchanged", lambda *_: False)  # a system that cannot exchange two names
+    monkeypatch.setattr(Path, "rename", rename)
+    with pytest.raises(type(failure)):
+        fitted.save(target)
+    monkeypatch.undo()
+    aw.load_model(target)
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_folders_that_only_look_like_a_model_are_left_alone(fitted, tmp_path):
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "model.json").write_text('{"format": "other tool"}')
+    more = tmp_path / "more"
+    fitted.save(more)
+    (more / "notes.txt").write_text("precious")
+    for folder in (foreign, more):
+        with pytest.raises(ModelFormatError, match="nothing was written"):
+            fitted.save(folder)
+    assert (more / "notes.txt").read_text() == "precious"
+
+
+def test_words_of_any_kind_survive(sampled, tmp_path):
+    # Two lone surrogates are not the character they would make.
+    words = ["\ud800 lone", "new\nline", "مرحبا", "🙂", "\ud83d\ude42", "", "\0"] + [f"w{i}" for i in range(113)]
+    model = aw.AnchorTopicModel(2).fit(aw.Corpus(sampled.corpus.counts, words))
+    model.save(tmp_path / "model")
+    assert aw.load_model(tmp_path / "model").model_.vocabulary == tuple(words)
+
+
+# ---- The record.
+
+
+def test_every_field_of_the_record_has_a_place():
+    # A field that is added later needs a place in the folder, and a new version where readers must know it.
+    placed = {name.split(".")[0] for name in persist._LAYOUT} | {"A_raw_sum"}
+    assert placed == {field.name for field in dataclasses.fields(TopicModel)}
+    parts = {name.removeprefix("stability.") for name in persist._LAYOUT if name.startswith("stability.")}
+    assert parts | persist._STABILITY_NUMBERS.keys() == {field.name for field in dataclasses.fields(Stability)}
+    assert {field.name for field in dataclasses.fields(TopicModel)} >= set(OPTIONAL)
+
+
+@pytest.mark.parametrize("left_out", [c for n in range(3) for c in itertools.combinations(OPTIONAL, n)], ids="-".join)
+def test_round_trip_with_and_without_each_field(tmp_path, left_out):
+    model = dataclasses.replace(model_v3.record(), **dict.fromkeys(left_out))
+    write_model(tmp_path / "model", model, {"any": ["thing", None, 1.5]})
+    found, metadata = read_model(tmp_path / "model")
+    same_record(found, model)
+    assert metadata == {"any": ["thing", None, 1.5]}
+
+
+def retyped(model, floats, integers):
+    """The record in other types of numbers."""
+    kinds = {"f": floats, "i": integers}
+    change = {name: getattr(model, name).astype(kinds[getattr(model, name).dtype.kind]) for name in
+              ("B", "A", "anchors", "word_topics", "word_probs", "Y", "composition_dual")}  # fmt: skip
+    rows = sp.csr_array(model.anchor_rows, copy=True)
+    rows.data, rows.indices, rows.indptr = (
+        rows.data.astype(floats), rows.indices.astype(integers), rows.indptr.astype(integers),
+    )  # fmt: skip
+    stable = {name: value.astype(floats) for name, value in vars(model.stability).items() if np.ndim(value)}
+    stability = dataclasses.replace(model.stability, **stable)
+    return dataclasses.replace(model, **change, anchor_rows=rows, stability=stability)
+
+
+@pytest.mark.parametrize("floats", [np.float32, np.float64])
+@pytest.mark.parametrize("integers", [np.int32, np.int64])
+def test_types_survive(tmp_path, floats, integers):
+    # Also long indices, which SciPy shortens where it can.
+    model = retyped(model_v3.record(), floats, integers)
+    write_model(tmp_path / "model", model)
+    same_record(read_model(tmp_path / "model")[0], model)
+
+
+def test_any_order_in_memory_is_saved(tmp_path):
+    model = model_v3.record()
+    wide = np.zeros((12, 9))
+    wide[:, ::3] = model.Y
+    locked = model.word_topics.copy()
+    locked.setflags(write=False)
+    other = dataclasses.replace(
+        model,
+        B=np.asfortranarray(model.B),
+        A=model.A.T,
+        Y=wide[:, ::3],
+        word_topics=locked,
+        word_probs=model.word_probs[::-1].copy()[::-1],
+        anchor_rows=sp.csc_array(model.anchor_rows),
+        composition_dual=model.composition_dual.astype(">f8"),
+    )
+    write_model(tmp_path / "model", other)
+    found, _ = read_model(tmp_path / "model")
+    same_record(found, model)
+    assert all(array.flags.c_contiguous for array in arrays_of(found).values())
+
+
+def test_the_smallest_models(tmp_path):
+    # One word, which is empty, and one topic; rows of anchors that hold nothing.
+    one = np.ones((1, 1))
+    model = TopicModel(one, one, 0.0, np.zeros(1, dtype=np.intp), one, one[0], [""], anchor_rows=sp.csr_array((1, 1)))
+    write_model(tmp_path / "model", model)
+    found, _ = read_model(tmp_path / "model")
+    same_record(found, model)
+    assert found.vocabulary == ("",)
+    assert found.anchor_rows.nnz == 0
+    # A last row that is empty, and one in the middle.
+    rows = sp.csr_array(np.array([[0.5, 0.5, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]))
+    model = TopicModel(np.eye(4), np.eye(4) / 4, 1.0, np.arange(4), np.eye(4), np.full(4, 0.25), anchor_rows=rows)
+    write_model(tmp_path / "model", model)
+    same_record(read_model(tmp_path / "model")[0], model)
+
+
+def test_arrays_are_mapped_and_read_only(tmp_path):
+    write_model(tmp_path / "model", model_v3.record())
+    found, _ = read_model(tmp_path / "model")
+    assert len(arrays_of(found)) == 17
+    for array in arrays_of(found).values():
+        assert type(array) is np.ndarray
+        assert array.flags.aligned
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+        owner = array
+        while isinstance(owner, np.ndarray):
+            owner = owner.base
+        assert isinstance(owner, mmap.mmap)
+
+
+def test_a_loaded_model_outlives_its_folder(fitted, sampled, tmp_path):
+    fitted.save(tmp_path / "model")
+    loaded = aw.load_model(tmp_path / "model")
+    bare, _ = read_model(tmp_path / "model")
+    expected = fitted.transform(sampled.corpus)
+    write_model(tmp_path / "model", model_v3.record())
+    same_record(read_model(tmp_path / "model")[0], model_v3.record())
+    same_record(bare, fitted.model_)
+    np.testing.assert_array_equal(loaded.transform(sampled.corpus), expected)
+    shutil.rmtree(tmp_path / "model")
+    same_record(bare, fitted.model_)
+    np.testing.assert_array_equal(loaded.transform(sampled.corpus), expected)
+
+
+def test_a_model_can_be_saved_over_the_file_it_is_mapped_from(tmp_path):
+    write_model(tmp_path / "model", model_v3.record())
+    for turn in range(3):
+        model, _ = read_model(tmp_path / "model")
+        write_model(tmp_path / "model", model.with_vocabulary([f"{turn}.{i}" for i in range(12)]))
+    found, _ = read_model(tmp_path / "model")
+    assert found.vocabulary[0] == "2.0"
+    same_record(found.with_vocabulary(model_v3.WORDS), model_v3.record())
+
+
+def test_the_same_model_is_the_same_bytes(fitted, tmp_path):
+    fitted.save(tmp_path / "one")
+    aw.load_model(tmp_path / "one").save(tmp_path / "two")
+    for name in ("model.json", "model.safetensors"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+@pytest.mark.parametrize("n_topics", [1, 2, 3, 5])
+@pytest.mark.parametrize("n_words", [119, 120])
+def test_compositions_are_the_same_bits(sampled, tmp_path, n_topics, n_words):
+    # Sizes that put arrays at places in the file that memory would not.
+    X = sampled.corpus.counts[:, :n_words]
+    model = aw.AnchorTopicModel(n_topics).fit(X)
+    model.save(tmp_path / "model")
+    loaded = aw.load_model(tmp_path / "model")
+    same_record(loaded.model_, model.model_)
+    assert loaded.transform(X).tobytes() == model.transform(X).tobytes()
+    assert loaded.score(X) == model.score(X)
+
+
+def test_the_manifest_says_what_wrote_it(fitted, tmp_path):
+    fitted.save(tmp_path / "model")
+    manifest = json.loads((tmp_path / "model" / "model.json").read_text(encoding="utf-8"))
+    assert (manifest["format"], manifest["format_version"]) == ("anchorwords-model", 3)
+    assert manifest["written_by"] == f"anchorwords {aw.__version__}"
+    versions = {name: importlib.metadata.version(name) for name in ("numpy", "scipy", "numba", "scikit-learn")}
+    assert manifest["libraries"] == {"python": platform.python_version(), **versions}
+    raw = (tmp_path / "model" / "model.safetensors").read_bytes()
+    assert manifest["checksums"] == {"model.safetensors": f"sha256:{hashlib.sha256(raw).hexdigest()}"}
+    assert manifest["metadata"]["params"]["n_components"] == 4
+    # Neither documents nor words are in it: its size does not grow with them.
+    assert len(json.dumps(manifest)) < 5000
+
+
+def test_libraries_that_are_not_there_are_not_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(persist, "_LIBRARIES", ("numpy", "a-library-that-is-not-there"))
+    assert persist._libraries().keys() == {"python", "numpy"}
+
+
+def test_metadata_come_back_as_json_has_them(tmp_path):
+    # Keys that sort otherwise as text, tuples, and two surrogates that JSON makes one character of.
+    write_model(tmp_path / "model", model_v3.record(), {"k": {10: 1, 9: (2, 3)}, "w": "\ud83d\ude42"})
+    assert read_model(tmp_path / "model")[1] == {"k": {"10": 1, "9": [2, 3]}, "w": "🙂"}
+    nested = []
+    nested.append(nested)
+    for wrong in ({"x": float("nan")}, {"x": np.zeros(2)}, {"x": {1, 2}}, {"x": nested}):
+        with pytest.raises(InputError, match="metadata must be what JSON can hold"):
+            write_model(tmp_path / "other", model_v3.record(), wrong)
+    assert os.listdir(tmp_path) == ["model"]
+
+
+# ---- Today's format, for good.
+
+
+def test_the_fixture_of_version_3_is_read_for_ever():
+    # Never make this folder anew for version 3, whatever this test says: see tests/fixtures/model_v3.py.
+    model, metadata = read_model(model_v3.FOLDER)
+    same_record(model, model_v3.record())
+    assert metadata == model_v3.METADATA
+    with pytest.raises(FileExistsError, match="never made anew"):
+        model_v3.make()
+
+
+def test_the_fixture_of_version_3_composes_documents(tmp_path):
+    write_model(tmp_path / "model", model_v3.record(), model_v3.METADATA)
+    now, then = aw.load_model(tmp_path / "model"), aw.load_model(model_v3.FOLDER)
+    assert then.get_params() == now.get_params()
+    assert then.rectifier == aw.ENN(tol=1e-5)
+    assert (then.n_iter_, then.converged_, then.n_features_in_) == (17, True, 12)
+    assert (then.n_docs_, then.n_skipped_, then.history_) == (None, None, None)  # of before these were kept
+    X = np.random.default_rng(0).integers(0, 5, (20, 12))
+    X[3] = 0
+    weights = then.transform(X)
+    assert weights.tobytes() == now.transform(X).tobytes()
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0, atol=1e-12)
+    np.testing.assert_array_equal(weights[3], then.topic_prevalence_)
+    assert [row["anchor"] for row in aw.topic_table(then)] == [row["anchor"] for row in aw.topic_table(now)]
+
+
+# ---- What is damaged, or made to harm.
+
+
+def reseal(folder, manifest):
+    """Write a manifest with a right checksum: what is wrong in it is wrong on purpose."""
+    manifest.pop("checksum", None)
+    manifest["checksum"] = _folders._text_checksum(manifest)
+    (folder / "model.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def manifest_of(folder):
+    return json.loads((folder / "model.json").read_text(encoding="utf-8"))
+
+
+def accept(folder):
+    """Make the checksums right: a hostile folder, not a damaged one."""
+    manifest = manifest_of(folder)
+    raw = (folder / "model.safetensors").read_bytes()
+    manifest["checksums"]["model.safetensors"] = f"sha256:{hashlib.sha256(raw).hexdigest()}"
+    reseal(folder, manifest)
+
+
+def rewrite(folder, change):
+    """Change arrays, and make the checksums right."""
+    tensors = {name: array.copy() for name, array in read_tensors(folder / "model.safetensors")[0].items()}
+    change(tensors)
+    (folder / "model.safetensors").unlink()
+    write_tensors(folder / "model.safetensors", tensors)
+    accept(folder)
+
+
+def refused(folder, match):
+    """The one sentence with which a folder is refused."""
+    with pytest.raises(ModelFormatError, match=match) as caught:
+        aw.load_model(folder)
+    text = str(caught.value)
+    assert "\n" not in text
+    assert text.endswith(".")
+    assert len(text) < 600
+    return text
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return shutil.copytree(model_v3.FOLDER, tmp_path / "model")
+
+
+def at(place, value):
+    """Change an entry."""
+
+    def change(array):
+        array[place] = value
+        return array
+
+    return change
+
+
+def moved(a):
+    """Mass moved between two entries of a column, past zero: the sum stays."""
+    a[1, 0], a[2, 0] = a[1, 0] + a[2, 0] + 0.25, -0.25
+    return a
+
+
+def lopsided(a):
+    a[0, 1], a[1, 0] = a[0, 1] + 0.01, a[1, 0] - 0.01
+    return a
+
+
+CHANGES = [
+    ("B", lambda a: a[:, 0]),
+    ("B", lambda a: a[:-1]),
+    ("B", lambda a: a.T),
+    ("B", lambda a: a[:, :, None]),
+    ("B", lambda a: a * np.nan),
+    ("B", at((3, 1), np.inf)),
+    ("B", at((3, 1), np.nan)),
+    ("B", at((3, 1), 1e308)),
+    ("B", at((3, 1), -1e-3)),
+    ("B", moved),
+    ("B", lambda a: a * 1.1),
+    ("B", lambda a: a * (1 - 1e-5)),
+    ("B", lambda a: (a > 0).astype(np.int64)),
+    ("B", lambda a: a > 0),
+    ("word_topics", lambda a: a * 1.1),
+    ("word_topics", at((5, 0), np.nan)),
+    ("word_topics", lambda a: -a),
+    ("word_topics", lambda a: a[::-1, :2]),
+    ("word_topics", at(5, (1.5, -0.5, 0.0))),
+    ("word_probs", lambda a: a / 2),
+    ("word_probs", at(0, -0.5)),
+    ("word_probs", lambda a: a[:, None]),
+    ("word_probs", lambda a: a.astype(np.uint8)),
+    ("A", lambda a: a[:2, :2]),
+    ("A", lambda a: a * 2),
+    ("A", lopsided),
+    ("A", at((1, 1), np.nan)),
+    ("A", at(np.s_[:], [[1.2, -0.1, 0], [-0.1, 0, 0], [0, 0, 0]])),
+    ("anchors", lambda a: a + 10**6),
+    ("anchors", lambda a: a - 5),
+    ("anchors", lambda a: a.astype(float)),
+    ("anchors", lambda a: a[:2]),
+    ("anchors", lambda a: a + 1),  # groups no longer begin with them
+    ("Y", at((0, 0), np.nan)),
+    ("Y", at((0, 0), -np.inf)),
+    ("Y", lambda a: a[1:]),
+    ("composition_dual", lopsided),
+    ("composition_dual", at((0, 0), np.inf)),
+    ("composition_dual", at((0, 1), 1e308)),
+    ("composition_dual", lambda a: a[0]),
+    ("anchor_rows.indices", lambda a: a + 10**6),
+    ("anchor_rows.indices", at(0, -1)),
+    ("anchor_rows.indices", at(0, 12)),
+    ("anchor_rows.indices", lambda a: a[:-1]),
+    ("anchor_rows.indices", lambda a: a.astype(np.int64)),  # of another type than indptr
+    ("anchor_rows.indices", lambda a: a.astype(np.uint32)),
+    ("anchor_rows.indptr", lambda a: a + 1),
+    ("anchor_rows.indptr", lambda a: a[::-1]),
+    ("anchor_rows.indptr", at(-1, 2**31 - 1)),
+    ("anchor_rows.indptr", at(1, -5)),
+    ("anchor_rows.indptr", at(1, 2**30)),
+    ("anchor_rows.indptr", lambda a: a[:-1]),
+    ("anchor_rows.data", lambda a: -a),
+    ("anchor_rows.data", lambda a: a / 2),
+    ("anchor_rows.data", at(0, np.nan)),
+    ("anchor_rows.data", at(0, np.inf)),
+    ("anchor_rows.data", lambda a: a[:, None]),
+    ("anchor_rows.data", lambda a: a.astype(np.int64)),
+    ("anchor_groups.indices", at(1, 12)),
+    ("anchor_groups.indices", at(1, -1)),
+    ("anchor_groups.indices", at(0, 1)),
+    ("anchor_groups.indices", lambda a: a[:-1]),
+    ("anchor_groups.indices", lambda a: a[:0]),
+    ("anchor_groups.ends", lambda a: a[::-1]),
+    ("anchor_groups.ends", at(0, 0)),
+    ("anchor_groups.ends", at(0, -1)),
+    ("anchor_groups.ends", at(1, 2)),
+    ("anchor_groups.ends", at(-1, 2**62)),
+    ("anchor_groups.ends", lambda a: a[:2]),
+    ("vocabulary.text", lambda a: a[:-1]),
+    ("vocabulary.text", lambda a: a + 128),
+    ("vocabulary.text", lambda a: np.full_like(a, 0xFF)),
+    ("vocabulary.text", lambda a: a.astype(np.uint16)),
+    ("vocabulary.ends", lambda a: a[:-1]),
+    ("vocabulary.ends", lambda a: a - 1),
+    ("vocabulary.ends", at(4, -1)),
+    ("vocabulary.ends", at(4, 2**62)),
+    ("vocabulary.ends", lambda a: a.astype(float)),
+    ("vocabulary.ends", lambda a: np.where(np.arange(12) < 11, 0, a)),  # the same word many times
+    ("stability.similarity", lambda a: a + 1),
+    ("stability.similarity", lambda a: a - 2),
+    ("stability.similarity", at(0, np.nan)),
+    ("stability.words", lambda a: a[:2]),
+    ("stability.anchor", lambda a: a * 100),
+    ("stability.prevalence_low", lambda a: a * 0 + 1),
+    ("stability.prevalence_high", at(0, np.nan)),
+    ("stability.correlation_low", at((0, 0), np.inf)),
+    ("stability.correlation_high", lambda a: a * 0),
+    ("stability.correlation_high", lambda a: a[0]),
+]
+
+
+@pytest.mark.parametrize(("name", "change"), CHANGES, ids=[f"{name}-{n}" for n, (name, _) in enumerate(CHANGES)])
+def test_hostile_arrays_are_refused(folder, name, change):
+    rewrite(folder, lambda tensors: tensors.update({name: change(tensors[name])}))
+    text = refused(folder, r"is damaged \(.*\): fit and save the model again")
+    # The sentence names what is wrong.
+    assert name.split(".")[0].rstrip("s") in text or "strings do not fit" in text or "decode" in text
+
+
+@pytest.mark.parametrize("name", persist._LAYOUT)
+def test_an_array_that_is_missing(folder, name):
+    rewrite(folder, lambda tensors: tensors.pop(name))
+    if name in ("Y", "composition_dual", "log_likelihood"):  # a model without it is a model
+        assert getattr(aw.load_model(folder).model_, name) is None
+    else:
+        refused(folder, f"{name} is missing")
+
+
+@pytest.mark.parametrize("name", ["C", "anchor_rows", "stability.code", "../secret", "x" * 10_000, "new\nline", ""])
+def test_an_array_that_is_none_of_a_model(folder, name):
+    rewrite(folder, lambda tensors: tensors.update({name: np.zeros(3)}))
+    refused(folder, "is no array of a model")
+
+
+def test_a_stability_without_arrays_or_without_numbers(folder):
+    numbers = manifest_of(folder)["stability"]
+    reseal(folder, manifest_of(folder) | {"stability": None})
+    refused(folder, "arrays without numbers")
+
+    def without(tensors):
+        for name in [name for name in tensors if name.startswith("stability.")]:
+            del tensors[name]
+
+    reseal(folder, manifest_of(folder) | {"stability": numbers})
+    rewrite(folder, without)
+    refused(folder, "numbers without arrays")
+    reseal(folder, manifest_of(folder) | {"stability": None})
+    assert aw.load_model(folder).model_.stability is None
+
+
+FACTS = [
+    ({"n_words": 13}, r"B has shape \(12, 3\)"),
+    ({"n_words": 10**30}, "has shape"),
+    ({"n_words": "12"}, "n_words is not a positive whole number"),
+    ({"n_words": 12.0}, "n_words is not a positive whole number"),
+    ({"n_words": None}, "n_words is not a positive whole number"),
+    ({"n_words": 0}, "n_words is not a positive whole number"),
+    ({"n_components": 2}, "has shape"),
+    ({"n_components": -3}, "n_components is not a positive whole number"),
+    ({"n_components": True}, "n_components is not a positive whole number"),
+    ({"A_raw_sum": float("nan")}, "A_raw_sum"),
+    ({"A_raw_sum": float("inf")}, "A_raw_sum"),
+    ({"A_raw_sum": -1.0}, "A_raw_sum"),
+    ({"A_raw_sum": 10**400}, "A_raw_sum"),
+    ({"A_raw_sum": "1.0"}, "A_raw_sum"),
+    ({"A_raw_sum": None}, "A_raw_sum"),
+    ({"stability": []}, "arrays without numbers"),
+    ({"stability": {"level": 2.0, "n_replicates": 20, "n_shards": 8}}, "level"),
+    ({"stability": {"level": float("nan"), "n_replicates": 20, "n_shards": 8}}, "level"),
+    ({"stability": {"level": "0.9", "n_replicates": 20, "n_shards": 8}}, "level"),
+    ({"stability": {"level": 0.9, "n_shards": 8}}, "n_replicates is not a positive whole number"),
+    ({"stability": {"level": 0.9, "n_replicates": 20, "n_shards": 0.5}}, "n_shards is not a positive whole number"),
+    ({"checksums": {}}, "lacks the checksum"),
+    ({"checksums": None}, "lacks the checksum"),
+    ({"checksums": {"model.safetensors": 5}}, "lacks the checksum"),
+    ({"checksums": {"model.safetensors": "sha256:"}}, "checksum of model.safetensors is wrong"),
+    ({"checksums": {"../other": "sha256:0"}}, "lacks the checksum"),
+    ({"metadata": []}, "or metadata"),
+    ({"metadata": None}, "or metadata"),
+    ({"metadata": {}}, "does not describe a fitted estimator"),
+    ({"format": "other"}, "does not describe an anchorwords model"),
+    ({"format": "anchorwords-corpus"}, "does not describe an anchorwords model"),
+    ({"format_version": 99}, "has model format 99, but this version reads 3: upgrade anchorwords, or fit and save"),
+    ({"format_version": "3"}, "has model format '3'"),
+    ({"format_version": None}, "has model format None"),
+    ({"format_version": [3] * 1000}, "has model format"),
+]
+
+
+@pytest.mark.parametrize(("change", "match"), FACTS, ids=[f"{n}-{next(iter(c))}" for n, (c, _) in enumerate(FACTS)])
+def test_hostile_manifests_are_refused(folder, change, match):
+    reseal(folder, manifest_of(folder) | change)
+    refused(folder, match)
+
+
+@pytest.mark.parametrize("key", ["n_words", "n_components", "A_raw_sum", "stability", "checksums", "metadata"])
+def test_a_manifest_that_lacks_something(folder, key):
+    manifest = manifest_of(folder)
+    del manifest[key]
+    reseal(folder, manifest)
+    refused(folder, "damaged")
+
+
+def test_keys_of_later_versions_pass(folder):
+    reseal(folder, manifest_of(folder) | {"remark": "for people"})
+    aw.load_model(folder)
+
+
+def test_version_2_says_what_to_do(fitted, tmp_path):
+    (tmp_path / "model").mkdir()
+    np.save(tmp_path / "model" / "B.npy", fitted.model_.B)
+    reseal(tmp_path / "model", {"format": "anchorwords-model", "format_version": 2, "arrays": {"B": "crc32:0"}})
+    assert refused(tmp_path / "model", "format 2, but this version reads 3").endswith(": fit and save the model again.")
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null", "3", '{"format": "anchorwords-model"', "\0", '"text"'])
+def test_manifests_that_are_none(folder, content):
+    (folder / "model.json").write_text(content)
+    refused(folder, r"is damaged: it is not JSON|does not describe an anchorwords model")
+
+
+def test_manifests_nested_to_the_limit(folder):
+    # Reading and writing JSON give up at depths of their own; between them is the sentence all the same.
+    limit = sys.getrecursionlimit()
+    good = (folder / "model.json").read_text(encoding="utf-8")
+    for depth in [*range(limit - 130, limit + 5), 100_000]:
+        nested = f'"remark": {"[" * depth}{"]" * depth},'
+        (folder / "model.json").write_text(good.replace('"libraries"', nested + '"libraries"'), encoding="utf-8")
+        refused(folder, "damaged")
+
+
+def test_manifests_that_are_not_text(folder):
+    (folder / "model.json").write_bytes(b"\xff\xfe\x00")
+    refused(folder, "is not JSON")
+    (folder / "model.json").unlink()
+    refused(folder, r"holds no readable model\.json")
+    (folder / "model.json").mkdir()
+    refused(folder, r"holds no readable model\.json")
+    shutil.rmtree(folder)
+    refused(folder, "does not exist")
+
+
+def test_a_changed_manifest_is_refused(folder):
+    text = (folder / "model.json").read_text(encoding="utf-8")
+    (folder / "model.json").write_text(text.replace('"n_iter": 17', '"n_iter": 18'), encoding="utf-8")
+    refused(folder, "checksum is wrong")
+    # Line ends of another system are no change.
+    (folder / "model.json").write_bytes(text.replace("\n", "\r\n").encode())
+    aw.load_model(folder)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("name", ["model.safetensors", "model.json"])
+def test_any_changed_bit_is_refused(folder, name, seed):
+    rng = np.random.default_rng(seed)
+    raw = bytearray((folder / name).read_bytes())
+    raw[rng.integers(len(raw))] ^= 1 << int(rng.integers(8))
+    (folder / name).write_bytes(raw)
+    if name == "model.safetensors":
+        refused(folder, "checksum of model.safetensors is wrong")
+        return
+    with suppress(ModelFormatError):
+        # Unless the manifest says the same in other letters: 1E-05 is 1e-05.
+        model, metadata = read_model(folder)
+        same_record(model, model_v3.record())
+        assert metadata == model_v3.METADATA
+
+
+@pytest.mark.parametrize("right", [False, True], ids=["damaged", "tampered"])
+@pytest.mark.parametrize("keep", [0, 1, 7, 8, 9, 500, 1600, -1000, -9, -1])
+def test_truncated_files_are_refused(folder, keep, right):
+    raw = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(raw[:keep])
+    if right:
+        accept(folder)
+    refused(folder, "damaged")
+
+
+@pytest.mark.parametrize("right", [False, True], ids=["damaged", "tampered"])
+@pytest.mark.parametrize("more", [b"\0", b"\0" * 8, b"import os"])
+def test_longer_files_are_refused(folder, more, right):
+    raw = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(raw + more)
+    if right:
+        accept(folder)
+    refused(folder, "damaged")
+
+
+class Trap:
+    """What runs when it is unpickled."""
+
+    def __reduce__(self):
+        return (pytest.fail, ("loading a model ran code",))
+
+
+@pytest.mark.parametrize("content", ["pickle", "npy", "npz", "zip", "nothing"])
+def test_files_that_are_no_arrays_are_refused_and_never_run(folder, content):
+    import pickle
+
+    file = folder / "model.safetensors"
+    file.unlink()
+    if content == "pickle":
+        file.write_bytes(pickle.dumps(Trap()))
+    elif content in ("npy", "npz"):
+        write = np.save if content == "npy" else np.savez
+        with file.open("wb") as stream:
+            write(stream, np.array([Trap()], dtype=object), allow_pickle=True)
+    else:
+        file.write_bytes(b"PK\x03\x04" if content == "zip" else b"")
+    accept(folder)
+    refused(folder, "has no header")
+
+
+def header_of(folder):
+    raw = (folder / "model.safetensors").read_bytes()
+    length = int.from_bytes(raw[:8], "little")
+    return json.loads(raw[8 : 8 + length]), raw[8 + length :]
+
+
+def put_header(folder, text, data, length=None):
+    length = len(text) if length is None else length
+    (folder / "model.safetensors").write_bytes(length.to_bytes(8, "little") + text + data)
+    accept(folder)
+
+
+def test_hostile_headers_are_refused(folder):
+    # What else a header may try is in test_safetensors.py; here that each ends in the one sentence.
+    header, data = header_of(folder)
+    put_header(folder, json.dumps(header).encode(), data)
+    aw.load_model(folder)
+    text = json.dumps(header)
+    for wrong in (
+        text.replace('"data_offsets": [0, 72]', '"data_offsets": [-72, 0]'),
+        text.replace('"data_offsets": [0, 72]', '"data_offsets": [0, NaN]'),
+        text.replace('"data_offsets": [0, 72]', '"data_offsets": [72, 144]'),
+        text.replace('"shape": [12, 3]', '"shape": [12, 1e400]'),
+        text.replace('"shape": [12, 3]', '"shape": [3, 12, 4611686018427387904, 4]'),
+        text.replace("F64", "PICKLE"),
+        text[:-1] + ', "B": ' + json.dumps(header["B"]) + "}",
+        "{" + '"x":{' * 50_000 + "}" * 50_001,
+    ):
+        assert wrong != text
+        put_header(folder, wrong.encode(), data)
+        refused(folder, r"is damaged \(")
+    for length in (2**64 - 1, 2**63, 2**40, 2**20 + 1, 0):
+        put_header(folder, text.encode(), data, length)
+        refused(folder, "no header, or one of more than")
+
+
+def test_files_of_two_models_do_not_mix(fitted, folder, tmp_path):
+    fitted.save(tmp_path / "other")
+    shutil.copy(tmp_path / "other" / "model.safetensors", folder)
+    refused(folder, "checksum of model.safetensors is wrong")
+    accept(folder)
+    refused(folder, "has shape")
+
+
+def test_files_that_are_missing_or_no_files(folder):
+    (folder / "model.safetensors").unlink()
+    refused(folder, "model.safetensors is missing or not a plain file")
+    (folder / "model.safetensors").mkdir()
+    refused(folder, "model.safetensors is missing or not a plain file")
+
+
+def test_files_that_are_too_many(folder):
+    (folder / ".DS_Store").write_bytes(b"what systems leave in folders they have shown")
+    aw.load_model(folder)
+    (folder / "B.npy").write_bytes(b"")
+    refused(folder, r"'B\.npy' is no part of a model")
+
+
+def steps(n, **columns):
+    """A history as it is saved, with other columns."""
+    return {"change": [0.5] * n, "violation": [0.25] * n, "objective": [None] * n} | columns
+
+
+def test_a_history_is_read_step_by_step(folder):
+    manifest = manifest_of(folder)
+    manifest["metadata"].update(n_docs=600, n_skipped=0, history=steps(17))
+    reseal(folder, manifest)
+    loaded = aw.load_model(folder)
+    same_history(loaded.history_, (Iteration(0.5, 0.25),) * 17)
+    assert (loaded.n_docs_, loaded.n_skipped_) == (600, 0)
+
+
+ESTIMATOR = {
+    "no parameters": lambda metadata: metadata.pop("params"),
+    "no steps": lambda metadata: metadata.pop("n_iter"),
+    "steps that are null": lambda metadata: metadata.update(n_iter=None),
+    "steps that are no number": lambda metadata: metadata.update(n_iter="abc"),
+    "steps without end": lambda metadata: metadata.update(n_iter=float("inf")),
+    "steps below zero": lambda metadata: metadata.update(n_iter=-1),
+    "converged to a number": lambda metadata: metadata.update(converged=1),
+    "documents that are a list": lambda metadata: metadata.update(n_docs=[600]),
+    "documents that are true": lambda metadata: metadata.update(n_docs=True),
+    "half a document": lambda metadata: metadata.update(n_docs=0.5),
+    "documents below zero": lambda metadata: metadata.update(n_docs=-600),
+    "documents beyond count": lambda metadata: metadata.update(n_docs=10**30),
+    "short documents in words": lambda metadata: metadata.update(n_skipped="none"),
+    "a history in words": lambda metadata: metadata.update(history="long"),
+    "a history of nothing": lambda metadata: metadata.update(history={}),
+    "a history by step": lambda metadata: metadata.update(history=[[1.0, 1.0, None]] * 17),
+    "a history of fewer steps": lambda metadata: metadata.update(history=steps(16)),
+    "a history of unequal columns": lambda metadata: metadata.update(history=steps(17, change=[1.0])),
+    "a history without changes": lambda metadata: metadata.update(history=steps(17, change=None)),
+    "a history of more": lambda metadata: metadata.update(history=steps(17, code=[1.0] * 17)),
+    "a history of text": lambda metadata: metadata.update(history=steps(17, change=["1.0"] * 17)),
+    "a history of letters": lambda metadata: metadata.update(history=steps(17, change="1" * 17)),
+    "a history of truths": lambda metadata: metadata.update(history=steps(17, change=[True] * 17)),
+    "a history of lists": lambda metadata: metadata.update(history=steps(17, change=[[1.0]] * 17)),
+    "a history that is NaN": lambda metadata: metadata.update(history=steps(17, violation=[float("nan")] * 17)),
+    "a history without end": lambda metadata: metadata.update(history=steps(17, violation=[float("inf")] * 17)),
+    "an unknown rectifier": lambda metadata: metadata["params"].update(rectifier={"name": "magic"}),
+    "an unknown parameter": lambda metadata: metadata["params"].update(magic=1),
+}
+
+
+@pytest.mark.parametrize("how", ESTIMATOR)
+def test_what_is_no_estimator_is_refused(folder, how):
+    manifest = manifest_of(folder)
+    ESTIMATOR[how](manifest["metadata"])
+    reseal(folder, manifest)
+    refused(folder, "does not describe a fitted estimator")
+
+
+def test_names_of_columns_need_words(folder):
+    manifest = manifest_of(folder)
+    manifest["metadata"]["feature_names_in"] = True
+    reseal(folder, manifest)
+    assert aw.load_model(folder).feature_names_in_.tolist() == list(model_v3.WORDS)
+
+    def without(tensors):
+        del tensors["vocabulary.text"], tensors["vocabulary.ends"]
+
+    rewrite(folder, without)
+    refused(folder, "does not describe a fitted estimator")
+
+
+def test_what_could_not_be_loaded_is_not_saved(folder):
+    good = model_v3.record()
+    before = (folder / "model.json").read_bytes()
+    for change in (
+        {"B": good.B * 1.1},
+        {"Y": good.Y * np.nan},
+        {"Y": good.Y.astype(complex)},
+        {"A_raw_sum": float("nan")},
+        {"anchors": good.anchors + 12},
+        {"anchor_groups": ((4, 7), (0,), ())},
+        {"anchor_groups": ((4, 7), (0,))},
+        {"anchor_rows": good.anchor_rows * 2},
+        {"anchor_rows": good.anchor_rows[:, :5]},
+        {"stability": dataclasses.replace(good.stability, level=1.0)},
+        {"composition_dual": np.triu(np.ones((3, 3)))},
+    ):
+        with pytest.raises(
+            ModelFormatError, match=r"this model cannot be saved \(.*\): .*nothing was written"
+        ) as caught:
+            write_model(folder, dataclasses.replace(good, **change))
+        assert "\n" not in str(caught.value)
+    assert (folder / "model.json").read_bytes() == before
+    assert os.listdir(folder.parent) == ["model"]
+
+
+def test_a_bare_record_can_be_written(nonnegative_factor, tmp_path):
+    write_model(tmp_path / "model", aw.low_rank_anchor_words(nonnegative_factor))
+    model, metadata = read_model(tmp_path / "model")
+    assert metadata == {}
+    assert model.anchor_rows is None
+
+
+def test_what_killed_processes_leave_is_cleared_or_put_back(fitted, tmp_path, monkeypatch):
+    # A process that is gone: a number the system does not give out.
+    gone = 2**22 + 1
+    (tmp_path / f".model.partial-{gone}-a").mkdir()
+    fitted.save(tmp_path / "model")
+    assert os.listdir(tmp_path) == ["model"]
+    # Killed between the two moves of a system that cannot exchange names: the old model comes back before the new one
+    # takes its place, and is what stays if that fails.
+    (tmp_path / "model").rename(tmp_path / f".model.replaced-{gone}-a")
+    with pytest.raises(RuntimeError), _folders.written_whole(tmp_path / "model"):
+        raise RuntimeError
+    aw.load_model(tmp_path / "model")
+    # What a living process works on is left alone, whatever its number: in containers all are number one.
+    busy = tmp_path / f".model.partial-{gone}-b"
+    busy.mkdir()
+    with _folders._owned(busy):
+        fitted.save(tmp_path / "model")
+        assert busy.exists()
+    fitted.save(tmp_path / "model")
+    assert os.listdir(tmp_path) == ["model"]
+    # Where there are no locks, the number decides.
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    for number, left in ((gone, False), (os.getppid(), True)):
+        (tmp_path / f".model.partial-{number}-a").mkdir()
+        fitted.save(tmp_path / "model")
+        assert (tmp_path / f".model.partial-{number}-a").exists() == left
