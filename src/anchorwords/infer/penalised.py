@@ -159,12 +159,11 @@ def _em_steps(rows, share, a, w, p, every):  # type: ignore[no-untyped-def]
         for t in range(T):
             p[t] = share[t] / p[t]
         topic_products(rows, p, g)
-        total = 0.0
         for k in range(K):
             w[k] = w[k] * g[k] + a[k]
             if step > 0:
                 w[k] = w[k] * g[k] + a[k]
-            total += w[k]
+        total = w.sum()  # not in the loop that stores: see anchorwords.refine.sweep
         for k in range(K):
             w[k] /= total
             v[k] = w[k]
@@ -188,10 +187,9 @@ def _advance(share, a, w, p, move, q, rise):  # type: ignore[no-untyped-def]
         if slope >= -0.5 * rise:
             break
         length *= rise / (rise - slope)  # where the line through both slopes is zero
-    total = 0.0
     for k in range(K):
         w[k] += length * move[k]
-        total += w[k]
+    total = w.sum()
     for k in range(K):
         w[k] /= total
     far, scale = p.dtype.type(length), p.dtype.type(1.0 / total)
@@ -312,10 +310,9 @@ def _solve_document(rows, share, a, w, p, U, H, L, fees, tokens, d):  # type: ig
 @inner
 def _mean(alpha, parameters, tokens, w):  # type: ignore[no-untyped-def]
     """Fill w with the mean of the Dirichlet that has the tokens of each topic at the solution w, beside its parameters."""
-    total = 0.0
     for k in range(w.size):
         w[k] = parameters[k] + max(tokens * w[k] - alpha[k], 0.0)
-        total += w[k]
+    total = w.sum()
     for k in range(w.size):
         w[k] /= total
 

@@ -142,9 +142,10 @@ def _project_rows(indptr, partners, first, anchored, moved, spare, rounds):  # t
         while done < rounds:
             for a in range(size):
                 i = partners[begin + a]
-                products[a] = 0.0
+                product = 0.0
                 for k in range(K):
-                    products[a] += anchored[i, k] * u[k]
+                    product += anchored[i, k] * u[k]
+                products[a] = product
             # Those that matter stay.
             kept = 0
             for m in range(n_members):

@@ -258,11 +258,14 @@ def _expect_rows(  # type: ignore[no-untyped-def]
     for row in range(gamma.shape[0]):
         begin, end = indptr[first + row], indptr[first + row + 1]
         for _ in range(steps):
-            total = 0.0
+            # Sums stand in loops that store nothing: where a loop does both, a check made when it runs, by where arrays
+            # lie in memory, decides whether it goes in vector lanes, and with that the order of the sum.
             for k in range(K):
                 v[row, k] = max(_exp_digamma(gamma[row, k]), _LEAST)
-                total += v[row, k]
                 n[k] = 0.0
+            total = 0.0
+            for k in range(K):
+                total += v[row, k]
             for k in range(K):
                 v[row, k] /= total
             value, product = 0.0, 1.0  # one logarithm for many words
@@ -328,8 +331,9 @@ def _lose_rows(indptr, indices, data, B, gamma, background, first, losses):  # t
             word, count = indices[q], data[q]
             p = 0.0
             for k in range(K):
+                p += w[k] * B[word, k]
+            for k in range(K):
                 part[k] = w[k] * B[word, k]
-                p += part[k]
             if p <= 0.0:
                 continue
             n += count
