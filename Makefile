@@ -1,6 +1,6 @@
 # Two commands do all the set-up on a machine with Python 3.11+ and make:
 #   make demo    fit topics on the docstrings of scientific Python and print them
-#   make test    lint, types and every test
+#   make test    lint, types and all tests but the slow ones
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 # Lints the scripts and styles of the explorer's page; fetched by npx.
 BIOME  := 2.6.6
 
-.PHONY: demo test lint lint-page bench docs clean
+.PHONY: demo test test-slow lint lint-page bench docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -36,8 +36,14 @@ lint-page:
 	npx --yes @biomejs/biome@$(BIOME) ci --colors=off src/anchorwords/exploring/sources
 
 # Two workers, one BLAS thread each: the suite is many small fits, and threads on top of workers only queue.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
 test: lint
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
+	$(PYTEST) -m "not slow and not browser" $(PYTEST_ARGS)
+
+# The rest of the tests, which .ci/run adds.
+test-slow: $(VENV)/.developer
+	$(PYTEST) -m "slow and not browser" $(PYTEST_ARGS)
 
 bench: $(VENV)/.developer
 	$(BIN)/python benchmarks/tolerance.py --quick

@@ -45,11 +45,12 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 import anchorwords as aw
 from anchorwords.exceptions import ConvergenceWarning
+from anchorwords.kernels.tiled import TiledCorrection
 from anchorwords.linalg.factored import factored_distance
 from anchorwords.linalg.parallel import limited_threads, one_library_thread
 from anchorwords.metrics.matching import match_topics
 from anchorwords.rectify import enn, tangent
-from anchorwords.rectify.correction import CorrectedOperator, TiledCorrection
+from anchorwords.rectify.correction import CorrectedOperator
 from anchorwords.rectify.start import starting_eigenpairs
 
 WAYS_PROBLEM, PIECES_PROBLEM, QUICK_PROBLEM = ("nips12", 12_000, 100), ("nips12", 5_000, 50), ("nips12", 1_000, 10)

@@ -56,14 +56,14 @@ def seconds_of(function: Callable[[], object]) -> float:
 
 
 def timed_fit(counts, K: int):
-    """A fit as the estimator does it: seconds of each stage and of the whole, and what fit_topics returns."""
-    from anchorwords._validation import check_counts
-    from anchorwords.pipeline import fit_topics
+    """A fit as the estimator does it: seconds of each stage and of the whole, the model, and the products with C."""
+    from anchorwords.fitting import FitOptions, fit_documents
+    from anchorwords.sources.convert import as_source
 
     clock = _StageClock()
     with clock:
-        fit = fit_topics(check_counts(counts), K)
-    return clock.seconds, fit
+        model = fit_documents(as_source(counts), FitOptions(K))
+    return clock.seconds, model, clock.n_products
 
 
 class _StageClock(logging.Handler):
@@ -71,6 +71,7 @@ class _StageClock(logging.Handler):
 
     def __enter__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self.n_products = 0
         self._logger = logging.getLogger("anchorwords.fit")
         self._before = self._logger.level, self._logger.propagate
         self._logger.addHandler(self)
@@ -80,7 +81,10 @@ class _StageClock(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         now = time.perf_counter()
-        self.seconds[str(record.msg).split(":")[0]] = now - self._last
+        stage = str(record.msg).split(":")[0]
+        if stage == "eigenpairs":
+            self.n_products = record.args[0]  # the number of products comes first
+        self.seconds[stage] = now - self._last
         self._last = now
 
     def __exit__(self, *_: object) -> None:

@@ -4,8 +4,9 @@
         [--output docs/tables/composition_error]
 
 Documents are drawn from known topics and known compositions. The error is the total variation between the inferred
-composition and the true one, mean over documents. ``map`` knows the true topics and E[w w'], from which it takes its prior,
-as ``transform`` does; "mode" is the same without fees; scikit-learn's ``transform`` knows the true topics, and its prior is
+composition and the true one, mean over documents. "posterior mean", the default of ``transform``, knows the true topics and
+E[w w'], from which it takes its prior; "mode" is the same without fees; "maximum likelihood" is EM without a prior;
+scikit-learn's ``transform`` knows the true topics, and its prior is
 the default 1 / K or the true parameter, for which it takes one number: the mean where the prior is skewed. The second table
 says how the constant of ``anchorwords.infer.prior`` was chosen. The third is of real documents, whose compositions nobody
 knows: every tenth is held out, inferred from every second token by each of the ways, and scored on the others.
@@ -59,9 +60,25 @@ def draw(rng, B, alpha, length: int, n_docs: int):
     return W, sp.csr_matrix(np.array([rng.multinomial(length, p / p.sum()) for p in W @ B.T]), dtype=np.float64)
 
 
+def maximum_likelihood(X, B, max_steps: int = 2000, gap: float = 1e-6) -> np.ndarray:
+    """Maximum-likelihood topic proportions by EM: a yardstick without any prior.
+
+    A document is finished when its log-likelihood per token is within ``gap`` of the maximum.
+    """
+    K = B.shape[1]
+    weights = np.full((X.shape[0], K), 1.0 / K)
+    for w, start, stop in zip(weights, X.indptr[:-1], X.indptr[1:], strict=True):
+        rows, share = B[X.indices[start:stop]], X.data[start:stop] / X.data[start:stop].sum()
+        for _ in range(max_steps):
+            g = (share / (rows @ w)) @ rows
+            w *= g
+            if g.max() <= 1.0 + gap:
+                break
+    return weights
+
+
 def errors(B, alpha, W, X) -> dict:
     """Mean total variation of each way."""
-    from anchorwords.infer.fold_in import fold_in
     from anchorwords.infer.penalised import penalised_compositions
     from anchorwords.infer.prior import prior_from, prior_of
 
@@ -72,13 +89,13 @@ def errors(B, alpha, W, X) -> dict:
     by_constant = {}
     for constant in _CONSTANTS:
         prior = prior_from(alpha, constant)
-        for name, known in (("map", prior), ("mode", prior.weights)):
+        for name, known in (("posterior_mean", prior), ("mode", prior.weights)):
             by_constant[f"{name} {constant:g}"] = error(penalised_compositions(X, B, known).weights)
     prior = prior_of(second_moment(alpha))
     return {
-        "map": error(penalised_compositions(X, B, prior).weights),
+        "posterior_mean": error(penalised_compositions(X, B, prior).weights),
         "mode": error(penalised_compositions(X, B, prior.weights).weights),
-        "maximum_likelihood": error(fold_in(X, B, alpha / alpha.sum()).weights),
+        "maximum_likelihood": error(maximum_likelihood(X, B)),
         "lda_default": error(lda_given_topics(B).transform(X)),
         "lda_true": error(lda_given_topics(B, mean).transform(X)),
         "by_constant": by_constant,
@@ -120,7 +137,7 @@ def perplexities(corpus, preset: str, K: int) -> dict:
         return float(np.exp(-(hidden.data @ np.log(p)) / hidden.data.sum()))
 
     return {
-        "map": perplexity(penalised_compositions(seen, model.B, prior).weights),
+        "posterior_mean": perplexity(penalised_compositions(seen, model.B, prior).weights),
         "mode": perplexity(penalised_compositions(seen, model.B, prior.weights).weights),
         "variational": perplexity(lda_given_topics(model.B, float(prior.parameters.mean())).transform(seen)),
     }
@@ -137,20 +154,20 @@ def measure_real(options) -> list[dict]:
 
 
 def real_table(rows: list[dict]) -> str:
-    names = ("map", "mode", "variational")
+    names = ("posterior_mean", "mode", "variational")
     return table(
-        ["corpus", "topics", *names],
+        ["corpus", "topics", *(name.replace("_", " ") for name in names)],
         [[row["corpus"], row["preset"], *(f"{row[name]:,.0f}" for name in names)] for row in rows],
     )
 
 
 def ratios(rows: list[dict], other: str) -> np.ndarray:
-    return np.array([row["map"] / row[other] for row in rows])
+    return np.array([row["posterior_mean"] / row[other] for row in rows])
 
 
 def error_table(rows: list[dict]) -> str:
     """Errors by prior and length, mean over topics and K."""
-    names = ("map", "mode", "maximum_likelihood", "lda_default", "lda_true")
+    names = ("posterior_mean", "mode", "maximum_likelihood", "lda_default", "lda_true")
     cells: dict[tuple, list[dict]] = {}
     for row in rows:
         cells.setdefault((row["prior"], row["mean"], row["length"]), []).append(row)
@@ -158,8 +175,8 @@ def error_table(rows: list[dict]) -> str:
     for (kind, mean, length), cell in cells.items():
         means = {name: np.mean([row[name] for row in cell]) for name in names}
         compared = [
-            means["map"] / means["lda_default"],
-            means["map"] / means["lda_true"],
+            means["posterior_mean"] / means["lda_default"],
+            means["posterior_mean"] / means["lda_true"],
             ratios(cell, "lda_true").max(),
         ]
         lines.append(
@@ -172,13 +189,13 @@ def error_table(rows: list[dict]) -> str:
         [
             "prior",
             "length",
-            "map",
+            "posterior mean",
             "mode",
             "maximum likelihood",
             "LDA, 1/K",
             "LDA, true",
-            "map : 1/K",
-            "map : true",
+            "mean : 1/K",
+            "mean : true",
             "worst",
         ],
         lines,
@@ -191,18 +208,21 @@ def constant_table(rows: list[dict]) -> str:
     lines = []
     for constant in _CONSTANTS:
         line = [f"{constant:g}"]
-        for name in ("map", "mode"):
+        for name in ("posterior_mean", "mode"):
             excess = 100 * (np.array([row["by_constant"][f"{name} {constant:g}"] for row in rows]) / least - 1)
             line += [f"{excess.mean():.1f}", f"{excess.max():.1f}"]
         lines.append(line)
-    return table(["constant c", "map: mean %", "map: worst %", "mode: mean %", "mode: worst %"], lines)
+    return table(
+        ["constant c", "posterior mean: mean %", "posterior mean: worst %", "mode: mean %", "mode: worst %"], lines
+    )
 
 
 def summary(rows: list[dict]) -> str:
     """What the errors say, in sentences."""
     to_default, to_true = ratios(rows, "lda_default"), ratios(rows, "lda_true")
     return (
-        f"Against LDA with its default prior map has the smaller error in {(to_default < 1.0).sum()} of {len(rows)} cells "
+        "Against LDA with its default prior the posterior mean has the smaller error in "
+        f"{(to_default < 1.0).sum()} of {len(rows)} cells "
         f"({to_default.mean():.3f} times as large in the mean, {to_default.max():.3f} at worst); against the true prior "
         f"{to_true.mean():.3f} in the mean and {to_true.max():.3f} at worst, with {(to_true > 1.05).sum()} cells more than "
         "5 % behind.\n"
@@ -220,7 +240,8 @@ def markdown(records: list[dict]) -> str:
             f"{_TOPICS['overlapping']:g}); the last column is the worst of these, the others their mean.\n",
             error_table(rows),
             summary(rows),
-            "The prior of map: percent above the least error that any of these constants reaches, where each parameter b "
+            "The prior of the posterior mean: percent above the least error that any of these constants reaches, where each "
+            "parameter b "
             "is a weight of b^2 / (b + c) and a fee of c / (b + c).\n",
             constant_table(rows),
             "Perplexity of held-out documents by completion, best 5,000 words, K 50; variational inference is that of "

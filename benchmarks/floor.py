@@ -47,10 +47,12 @@ from common import (
 import anchorwords as aw
 from anchorwords.anchors import recover, select
 from anchorwords.exceptions import ConvergenceWarning
+from anchorwords.kernels import pairs
+from anchorwords.kernels.pairs import SparseCorrection
+from anchorwords.kernels.tiled import TiledCorrection
 from anchorwords.linalg.parallel import for_each_block, n_threads, one_library_thread
-from anchorwords.rectify import enn, pairs
-from anchorwords.rectify.correction import CorrectedOperator, TiledCorrection, correction_of
-from anchorwords.rectify.pairs import SparseCorrection
+from anchorwords.rectify import enn
+from anchorwords.rectify.correction import CorrectedOperator, correction_of
 from anchorwords.rectify.start import starting_eigenpairs
 from anchorwords.rectify.tangent import Point
 
@@ -165,7 +167,7 @@ def take_apart(counts, K: int, floors) -> tuple[list[dict], dict]:
     with ExitStack() as stack:
         for each in patches:
             stack.enter_context(each)
-        seconds, fit = timed_fit(counts, K)
+        seconds, model, n_products = timed_fit(counts, K)
     parts = {
         "eigenpairs": {"products with C": product},
         "rectification": {"sweeps for E": sweep, "products of conjugate gradients": gradient},
@@ -177,8 +179,8 @@ def take_apart(counts, K: int, floors) -> tuple[list[dict], dict]:
         for name, watch in parts.get(stage, {}).items():
             share = watch.seconds / seconds["whole"]
             rows.append(row(f"- {name}", watch.seconds, watch.floor_seconds, share=share, calls=watch.calls))
-    seconds["least_squares_us_a_word"] = 1e6 * least_squares.seconds / fit.model.B.shape[0]
-    return rows, {**seconds, "steps": fit.rectified.n_iter, "products": fit.eigenpairs.n_passes}
+    seconds["least_squares_us_a_word"] = 1e6 * least_squares.seconds / model.n_words
+    return rows, {**seconds, "steps": model.provenance.n_iter, "products": n_products}
 
 
 def row(title: str, seconds: float, floor: float = 0.0, **more) -> dict:

@@ -22,7 +22,7 @@ from common import arguments, circumstances, described, real_corpus, table, usab
 # ---- Systems: (training counts, test counts, K, cores, quick) -> compositions of both, and the topics.
 
 
-def anchorwords(train, test, K, cores, quick, preset="paper", method="map"):  # noqa: ARG001
+def anchorwords(train, test, K, cores, quick, preset="paper", method="posterior-mean"):  # noqa: ARG001
     from anchorwords import AnchorTopicModel
 
     model = AnchorTopicModel.from_preset(preset, K, composition=method, n_jobs=cores).fit(train)

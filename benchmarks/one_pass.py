@@ -21,7 +21,7 @@ from common import arguments, circumstances, commit, described, real_corpus, tab
 import anchorwords as aw
 from anchorwords.linalg.randomized import randomized_eigh
 from anchorwords.metrics import match_topics
-from anchorwords.pipeline import fit_sketch, fit_topics
+from anchorwords.rectify.start import starting_eigenpairs
 from anchorwords.statistics import incremental
 
 WORDS = {"nips12": 5000, "kos": None, "imdb100k": None}
@@ -36,7 +36,7 @@ def error_of(values, vectors, reference) -> float:
     return float(np.linalg.norm(difference) / np.linalg.norm(reference.values))
 
 
-def measure(corpus, reference, K: int, method: str, columns: int, split: bool) -> dict:
+def measure(corpus, reference, pairs, K: int, method: str, columns: int, split: bool) -> dict:
     """One sketch, and what is learned from it."""
     before = incremental._BLOCK_COUNTS
     if split:
@@ -53,17 +53,17 @@ def measure(corpus, reference, K: int, method: str, columns: int, split: bool) -
     seconds = time.perf_counter() - begin
     place = {word: row for row, word in enumerate(sketch.vocabulary)}
     rows = np.array([place[word] for word in corpus.vocabulary])
-    fit = fit_sketch(sketch, K)
-    B = fit.model.B[rows]
-    anchors = set(np.argsort(rows)[fit.model.anchors].tolist())
+    model = aw.AnchorTopicModel(K).fit(sketch).model_
+    B = model.B[rows]
+    anchors = set(np.argsort(rows)[model.anchors].tolist())
     refined = randomized_eigh(
         aw.CooccurrenceOperator(corpus.counts), K, start=sketch.basis(corpus.vocabulary, corpus.n_words)
     )
     return {
         "method": method, "blocks": "an eighth" if split else "as they come", "columns": columns, "seconds": seconds,
-        "megabytes": sketch.n_words * columns * K * 8 / 1e6, "error": error_of(values, vectors[rows], reference.eigenpairs),
-        "anchors": len(anchors & set(reference.model.anchors.tolist())),
-        "distance": float(match_topics(B, reference.model.B).total_variation.mean()), "further": refined.n_passes,
+        "megabytes": sketch.n_words * columns * K * 8 / 1e6, "error": error_of(values, vectors[rows], pairs),
+        "anchors": len(anchors & set(reference.anchors.tolist())),
+        "distance": float(match_topics(B, reference.B).total_variation.mean()), "further": refined.n_passes,
     }  # fmt: skip
 
 
@@ -101,16 +101,17 @@ def main() -> None:
     record: dict = {**circumstances(), "commit": commit(), "K": K, "corpora": {}}
     for name in ["kos"] if options.quick else options.corpora:
         corpus = real_corpus(options.data, name).prune(n_words=1000 if options.quick else WORDS.get(name))
-        reference = fit_topics(corpus.counts, K)
+        reference = aw.AnchorTopicModel(K).fit(corpus).model_
+        pairs = starting_eigenpairs(aw.CooccurrenceOperator(corpus.counts), K, search=True)
         rows = []
         for method, widths in (QUICK if options.quick else COLUMNS).items():
             few_blocks = corpus.counts.nnz < 4 * incremental._BLOCK_COUNTS
             for split in (False, True) if method == "incremental" and few_blocks else (False,):
                 for columns in widths:
-                    rows.append(measure(corpus, reference, K, method, columns, split))
+                    rows.append(measure(corpus, reference, pairs, K, method, columns, split))
                     print(name, rows[-1], file=sys.stderr, flush=True)
         record["corpora"][name] = {
-            "documents": corpus.n_docs, "words": corpus.n_words, "passes": reference.eigenpairs.n_passes, "rows": rows,
+            "documents": corpus.n_docs, "words": corpus.n_words, "passes": pairs.n_passes, "rows": rows,
         }  # fmt: skip
     print(markdown([record]), end="")
     write_tables(options.output, [record], markdown)

@@ -90,12 +90,12 @@ def run_here(path: str, K: int) -> None:
     counts = sp.csr_array(sp.load_npz(path))
     held = resident_mb()
     forget_peak()
-    seconds, fit = timed_fit(counts, K)
+    seconds, model, n_products = timed_fit(counts, K)
     peak = peak_mb()
     result = {
-        "documents": fit.n_docs, "words": np.unique(counts.indices).size, "counts": counts.nnz,
+        "documents": model.provenance.n_docs, "words": np.unique(counts.indices).size, "counts": counts.nnz,
         **seconds, "peak_mb": peak, "over_base_mb": peak - base, "growth_mb": peak - held,
-        "products": fit.eigenpairs.n_passes, "steps": fit.rectified.n_iter, "converged": fit.rectified.converged,
+        "products": n_products, "steps": model.provenance.n_iter, "converged": model.provenance.converged,
     }  # fmt: skip
     print(json.dumps(result))
 

@@ -68,12 +68,13 @@ def beside_refits(corpus, numbers: tuple[int, ...]) -> list[dict]:
     from anchorwords.resampling.shards import shard_of
     from anchorwords.scanning.halves import halves_of
     from anchorwords.scanning.replication import reproduced_topics, sampled_words
+    from anchorwords.sources.convert import as_source
 
     counts = corpus.counts
-    used = np.ones(corpus.n_words, dtype=bool)
-    halves = halves_of(counts, used, corpus.n_docs, numbers[-1], 0, None)
+    operator = aw.CooccurrenceOperator(counts)
+    halves = halves_of(as_source(corpus), operator, numbers[-1], 0, None)
     side = shard_of(0, corpus.n_docs, 40, 0) % 2
-    sample = sampled_words(aw.CooccurrenceOperator(counts).row_sums())
+    sample = sampled_words(operator.row_sums())
     compared = sample.words[: sample.n_compared]
     rows = []
     for K in numbers:
@@ -102,13 +103,13 @@ def recommended(corpus, numbers: tuple[int, ...], splits: int) -> list[dict]:
     from anchorwords.scanning.recommend import recommend
     from anchorwords.scanning.record import Candidate
     from anchorwords.scanning.replication import reproduced_topics, sampled_words
+    from anchorwords.sources.convert import as_source
 
-    counts, used = corpus.counts, np.ones(corpus.n_words, dtype=bool)
-    operator = aw.CooccurrenceOperator(counts)
+    operator = aw.CooccurrenceOperator(corpus.counts)
     sample = sampled_words(operator.row_sums())
     rows = []
     for seed in range(splits):
-        halves = halves_of(counts, used, operator.n_docs, numbers[-1], seed, None)
+        halves = halves_of(as_source(corpus), operator, numbers[-1], seed, None)
         directions = shared_directions(*halves, numbers[-1], seed)
         found = [reproduced_topics(halves, K, sample, None) for K in numbers]
         candidates = [Candidate(K, {}, (one,), 0, True) for K, one in zip(numbers, found, strict=True)]

@@ -1,4 +1,4 @@
-"""How far the second moment of inferred compositions is from A: modes, and prior-aware compositions.
+"""How far the second moment of inferred compositions is from A: posterior means and prior-aware compositions.
 
     python benchmarks/second_moment.py [--quick] [--data ../shared/data] [--output docs/tables/second_moment]
 
@@ -30,13 +30,14 @@ def distances(model, X) -> dict:
     """Of a fitted estimator or a record with B and A."""
     from anchorwords.infer.aware import aware_compositions, learn_dual
     from anchorwords.infer.compose import compositions, joined
+    from anchorwords.sources.convert import as_source
 
     def distance(weights):
         return float(np.linalg.norm(weights.T @ weights / len(weights) - model.A) / np.linalg.norm(model.A))
 
-    dual = learn_dual(model, [X])
+    dual = learn_dual(model, as_source(X))
     return {
-        "map": distance(joined(compositions(model, [X])).weights),
+        "posterior-mean": distance(joined(compositions(model, as_source(X))).weights),
         "prior-aware": distance(aware_compositions(X, model, dual.matrix).weights),
         "steps": dual.n_iter,
         "bound": dual.n_bound,
@@ -81,12 +82,13 @@ def measure(options) -> list[dict]:
 def markdown(records: list[dict]) -> str:
     rows = [
         [
-            row["documents"], f"{row['n']:,}", row["model"], *(f"{100 * row[key]:.2f} %" for key in ("map", "prior-aware")),
+            row["documents"], f"{row['n']:,}", row["model"],
+            *(f"{100 * row[key]:.2f} %" for key in ("posterior-mean", "prior-aware")),
             str(row["steps"]), str(row["bound"]),
         ]
         for row in records[0]["rows"]
     ]  # fmt: skip
-    columns = ["documents", "number", "model", "map", "prior-aware", "steps", "directions held back"]
+    columns = ["documents", "number", "model", "posterior-mean", "prior-aware", "steps", "directions held back"]
     return f"{described(records[0])}\n{table(columns, rows)}"
 
 

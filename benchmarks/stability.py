@@ -38,9 +38,10 @@ from anchorwords.datasets import make_topics
 from anchorwords.exceptions import DegenerateWarning
 from anchorwords.metrics.matching import match_topics
 from anchorwords.resampling.replicates import common_basis, leading_pairs
-from anchorwords.resampling.reweighted import ReplicateStatistics, documents_of
+from anchorwords.resampling.reweighted import ReplicateStatistics
 from anchorwords.resampling.shards import shard_of
 from anchorwords.resampling.stability import stability
+from anchorwords.sources.convert import as_source
 
 STEPS = (0, 1, 2, 3)
 LEVEL = 0.9
@@ -100,7 +101,7 @@ def against_refits(name: str, corpus, K: int, n_replicates: int, n_shards: int =
     counts, seed = corpus.counts, 0
     fit_seconds = seconds_of(lambda: aw.AnchorTopicModel(K, random_state=0).fit(corpus))
     fitted = aw.AnchorTopicModel(K, random_state=0).fit(corpus).model_
-    source = documents_of(fitted, corpus)
+    source = as_source(corpus)
     statistics = ReplicateStatistics(source, n_replicates, n_shards, seed)
     shards = shard_of(0, corpus.n_docs, n_shards, seed)
     begin = time.perf_counter()

@@ -228,7 +228,7 @@ def test_a_corpus_is_matched_by_its_words(sampled, caplog):
     assert "600 tokens are of words outside" in caplog.text
     nameless = aw.AnchorTopicModel(4).fit(corpus.counts)
     np.testing.assert_array_equal(nameless.transform(corpus), nameless.transform(corpus.counts))
-    with pytest.raises(InputError, match="120 words without names, but the corpus has 121"):
+    with pytest.raises(InputError, match="knows 120 words, but X has 121 columns"):
         nameless.transform(shuffled)
 
 

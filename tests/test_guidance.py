@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 import anchorwords as aw
 from anchorwords._validation import check_counts
 from anchorwords.anchors.tandem import tandem_row
-from anchorwords.corpus.blocks import MatrixBlocks
 from anchorwords.corpus.missing import UnknownWordWarning
 from anchorwords.datasets import make_topics
 from anchorwords.exceptions import DegenerateWarning, InputError
 from anchorwords.metrics.matching import match_topics
-from anchorwords.pipeline import fit_sketch, fit_topics
+from anchorwords.sources.kinds import MatrixBlocks
 from anchorwords.statistics.streamed import StreamedOperator
 from tests.anchors.test_tandem import check_valid_guided
+from tests.fits import fit_sketch, fit_topics
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_document_frequencies_of_operators(counts):
     kept = X[X.sum(axis=1) >= 2] > 0
     np.testing.assert_array_equal(aw.CooccurrenceOperator(X).document_frequencies, kept.sum(axis=0))
     streamed = StreamedOperator(blocks)
-    np.testing.assert_array_equal(streamed.document_frequencies, kept.sum(axis=0)[streamed.used])
+    np.testing.assert_array_equal(streamed.document_frequencies, kept.sum(axis=0)[streamed.words.mask])
 
 
 @pytest.mark.filterwarnings("ignore::anchorwords.exceptions.ConvergenceWarning")
@@ -114,13 +114,12 @@ def test_columns_of_a_nameless_sketch(data, counts):
     X = counts.toarray()
     X[:, [0, 50]] = 0
     sketch = aw.CooccurrenceSketch(5).update(X)
-    used = X.any(axis=0)
-    model = fit_sketch(sketch, 5, anchors=[[17, 30], 60], forbidden=[0, 8], used=used, min_anchor_docs=20).model
-    place = np.cumsum(used) - 1
-    assert model.anchor_groups[:2] == ((place[17], place[30]), (place[60],))
-    assert place[8] not in model.anchors
+    model = fit_sketch(sketch, 5, anchors=[[17, 30], 60], forbidden=[0, 8], min_anchor_docs=20).model
+    assert model.anchor_groups[:2] == ((17, 30), (60,))
+    assert 8 not in model.anchors
+    assert not model.B[~X.any(axis=0)].any()
     with pytest.raises(InputError, match="column 50 never does"):
-        fit_sketch(sketch, 5, anchors=[50], used=used)
+        fit_sketch(sketch, 5, anchors=[50])
 
 
 def test_a_missing_word_leaves_its_topic_to_the_pivots(data, counts):

@@ -8,18 +8,18 @@ import scipy.sparse as sp
 
 import anchorwords as aw
 from anchorwords.corpus import scanner as words
-from anchorwords.corpus import uci
-from anchorwords.corpus.blocks import MatrixBlocks
 from anchorwords.exceptions import CorpusFormatError
-from anchorwords.infer import fold_in as fold_in_module
 from anchorwords.infer import penalised
 from anchorwords.infer.prior import prior_from
-from anchorwords.linalg import simplex, sparse
-from anchorwords.rectify import finish, pairs
+from anchorwords.kernels import cone, gram, pairs, proportions, text, triples
+from anchorwords.kernels import simplex as simplex_kernels
+from anchorwords.kernels import sweep as sweep_kernels
+from anchorwords.linalg import simplex
 from anchorwords.refine import sweep
-from anchorwords.statistics import moments, operator, streamed, sums
+from anchorwords.sources.kinds import MatrixBlocks
+from anchorwords.statistics import streamed
 
-MODULES = (simplex, sparse, moments, operator, sums, pairs, finish, fold_in_module, penalised, sweep, uci, words)
+MODULES = (simplex_kernels, gram, pairs, cone, proportions, sweep_kernels, triples, text)
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_every_kernel_is_exercised_here():
     kernels = {name for module in MODULES for name, value in vars(module).items() if hasattr(value, "py_func")}
     assert kernels == {
         "_solve_rows", "gram_times_lanes", "_small_cosines", "_pair_entries", "_pair_product", "_pair_curvature",
-        "_project_rows", "accumulate_rows", "_squared_row_norms", "_fold_in_rows", "_compose_rows", "_parse_triples",
+        "_project_rows", "accumulate_rows", "_squared_row_norms", "_compose_rows", "_parse_triples",
         "_scan", "_find_whole", "_fill_slots", "_add_pairs",
         "_expect_rows", "_gather_words", "_lose_rows",
     }  # fmt: skip
@@ -80,29 +80,6 @@ def test_penalised_compositions(both, seed):
     np.testing.assert_allclose(a.log_likelihood, b.log_likelihood, rtol=1e-5)
     np.testing.assert_array_equal(a.n_known, b.n_known)
     assert max(a.gap.max(), b.gap.max()) <= penalised.GAP
-
-
-def test_fold_in_keeps_the_only_topic_of_a_word(both):
-    B = np.array([[1.0, 0.3, 0.2], [0.0, 0.7, 0.0], [0.0, 0.0, 0.8]])
-    X = sp.csr_array([[1e6, 1.0, 0.0], [1e6, 0.0, 0.0]])
-    a, b = both(lambda: fold_in_module.fold_in(X, B, np.full(3, 1 / 3), n_jobs=1))
-    np.testing.assert_allclose(a.weights, b.weights, atol=1e-9)
-    assert a.weights[0, 1] > 0
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_fold_in(both, seed):
-    rng = np.random.default_rng(seed)
-    K, N = int(rng.integers(1, 9)), 14
-    B = rng.gamma(0.3, size=(N, K)) * (rng.random((N, K)) < 0.7)
-    B[0] += 0.01
-    B[5] = 0.0
-    B /= B.sum(axis=0)
-    X = sp.csr_array(rng.integers(0, 4, (6, N)) * (rng.random((6, N)) < 0.5), dtype=float)
-    a, b = both(lambda: fold_in_module.fold_in(X, B, np.full(K, 1 / K), n_jobs=1))
-    np.testing.assert_allclose(a.log_likelihood, b.log_likelihood, atol=1e-7)
-    np.testing.assert_array_equal(a.n_known, b.n_known)
-    assert max(a.gap.max(), b.gap.max()) <= 1e-7
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -166,9 +143,7 @@ def test_projection_to_a_cone(both):
     indptr, partners = np.arange(0, 60, 9, dtype=np.int64), np.tile(np.arange(9, dtype=np.int32), 6)
 
     def function():
-        moved = start.copy()
-        finish._project_rows(indptr, partners, 0, anchored, moved, 1e-9, 1000)
-        return moved
+        return cone.project_to_cone(indptr, partners, anchored, start, spare=1e-9, n_jobs=1)
 
     a, b = both(function)
     np.testing.assert_allclose(a, b, atol=1e-9)

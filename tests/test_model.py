@@ -8,6 +8,7 @@ import pytest
 import anchorwords as aw
 from anchorwords.exceptions import InputError
 from anchorwords.model import as_topic_model, embed_words
+from anchorwords.sources.in_use import WordsInUse
 from tests.contracts import check_valid_model
 
 
@@ -34,7 +35,7 @@ def test_embedded_words(sampled):
     small = aw.AnchorTopicModel(3).fit(counts).model_
     used = np.zeros(125, bool)
     used[np.r_[0:60, 65:125]] = True
-    model = embed_words(small, used)
+    model = embed_words(small, WordsInUse(used))
     check_valid_model(model)
     assert not model.B[60:65].any()
     np.testing.assert_allclose(model.word_topics[60:65], np.tile(small.prevalence, (5, 1)))

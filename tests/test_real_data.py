@@ -86,6 +86,7 @@ def test_enn_is_ap_where_all_rows_are_checked(name, n_words, K):
     np.testing.assert_allclose(metrics(enn, name, n_words), metrics(ap, name, n_words, C), rtol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "n_words", "K"), SOME_ROWS)
 def test_enn_is_near_ap_where_some_rows_are_checked(name, n_words, K):
     """150 iterations each: matrix within 1e-3, metrics within 5 %, four anchors of five."""
@@ -180,7 +181,9 @@ def test_a_ten_times_smaller_tolerance_moves_nothing(name, n_words, K):
     assert match_topics(default.B, tighter.B).total_variation.max() < 0.02
 
 
-@pytest.mark.parametrize(("name", "n_words", "K"), [("nips12", 1000, 20), ("nips12", 2500, 50)])
+@pytest.mark.parametrize(
+    ("name", "n_words", "K"), [("nips12", 1000, 20), pytest.param("nips12", 2500, 50, marks=pytest.mark.slow)]
+)
 def test_the_fast_mode_is_the_plain_iteration_at_its_end(name, n_words, K):
     """Newton steps, single precision and the finite end against plain steps in double precision run to the same place.
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from .model import Stability, TopicModel
     from .rectify.alternating import rectify_ap
     from .rectify.enn import rectify_enn
-    from .rectify.options import AP, ENN, PALM
     from .rectify.palm import rectify_palm
+    from .rectify.rectifiers import AP, ENN, PALM
     from .rectify.result import Rectified
     from .refine.refinement import Refinement
     from .resampling.stability import stability
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from .statistics.sketch import CooccurrenceSketch
 
 _HOME = {
-    "AP": "rectify.options",
+    "AP": "rectify.rectifiers",
     "AnchorTopicModel": "estimator",
     "CooccurrenceOperator": "statistics.operator",
     "CooccurrenceSketch": "statistics.sketch",
     "Corpus": "corpus.corpus",
-    "ENN": "rectify.options",
-    "PALM": "rectify.options",
+    "ENN": "rectify.rectifiers",
+    "PALM": "rectify.rectifiers",
     "Rectified": "rectify.result",
     "Refinement": "refine.refinement",
     "Scan": "scanning.record",

@@ -1,40 +1,80 @@
 """The array namespace of a computation, by inspection of its arrays.
 
 Code that must run on more than NumPy asks its inputs for their namespace (the Python array API standard) and calls
-functions from there. There is no global backend: two fits with different kinds of arrays may run side by side.
+functions from there; ``array-api-compat`` supplies what a library is missing. There is no global backend: two fits with
+different kinds of arrays may run side by side.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import array_api_compat
 import numpy as np
+import numpy.typing as npt
 
-from ._typing import FloatArray
+# DLPack's numbers for memory that the processor can read: its own, and its own pinned for a GPU.
+_HOST_DEVICES = (1, 3)
 
 
 def array_namespace(*arrays: Any) -> Any:
-    """Namespace that the arrays name as theirs; NumPy's where they name none."""
-    for array in arrays:
-        if not is_numpy(array) and hasattr(array, "__array_namespace__"):
-            return array.__array_namespace__()
-    return np
+    """Namespace of the arrays that are not NumPy's; NumPy itself if there are none."""
+    others = [array for array in arrays if not is_numpy(array) and is_array(array)]
+    return array_api_compat.array_namespace(*others) if others else np
+
+
+def namespace_name(array: Any) -> str:
+    """Name of the library that an array is of, such as "numpy" or "torch"."""
+    return str(array_namespace(array).__name__).rsplit(".", maxsplit=1)[-1]
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value is an array of some namespace; sparse matrices and operators are not."""
+    return is_numpy(value) or hasattr(value, "__dlpack__")
 
 
 def is_numpy(array: Any) -> bool:
-    """Whether the compiled kernels, which are NumPy's alone, can take this array."""
+    """Whether an array is NumPy's own."""
     return isinstance(array, np.ndarray)
 
 
-def to_numpy(array: Any) -> FloatArray:
-    """Return the array as NumPy's float64, without a copy where it is one."""
-    if hasattr(array, "__array_namespace__") and not is_numpy(array):
-        array = np.from_dlpack(array)
-    return np.asarray(array, dtype=np.float64)
+def to_numpy(array: Any, dtype: npt.DTypeLike | None = np.float64) -> npt.NDArray[Any]:
+    """Return the array as NumPy's, on the host, without a copy if possible.
+
+    Parameters
+    ----------
+    array : array
+        Of any namespace, on any device; or anything that NumPy makes an array of.
+    dtype : data type or None
+        float64 by default; None keeps that of the array.
+    """
+    if not is_numpy(array) and is_array(array):
+        if array_api_compat.is_torch_array(array):
+            array = array.detach().cpu().numpy()
+        elif array.__dlpack_device__()[0] in _HOST_DEVICES:
+            array = np.from_dlpack(array)
+        elif hasattr(array, "get"):  # CuPy
+            array = array.get()
+        else:
+            array = np.from_dlpack(array, device="cpu", copy=True)
+    return np.asarray(array, dtype=dtype)
 
 
 def like(array: Any, other: Any) -> Any:
-    """Return a NumPy array in the namespace, and on the device, of ``other``."""
-    if array_namespace(other) is np:
-        return array
-    return array_namespace(other).asarray(array, device=getattr(other, "device", None))
+    """Return an array in the namespace, and on the device, of ``other``; its data type stays.
+
+    The result may share memory with the array: it is not to be written to.
+    """
+    if is_numpy(other) or not is_array(other):
+        return array if is_numpy(array) or not is_array(array) else to_numpy(array, dtype=None)
+    if array_namespace(array) is array_namespace(other):
+        return array_api_compat.to_device(array, array_api_compat.device(other))
+    array = to_numpy(array, dtype=None)
+    # Torch takes no negative strides and warns of memory that it must not write to.
+    array = np.array(array, order="C", copy=None if array.flags.writeable else True)
+    return array_namespace(other).asarray(array, device=array_api_compat.device(other))
+
+
+def writeable(array: Any) -> bool:
+    """Whether the library of an array lets its entries be assigned to; NumPy's read-only arrays do not."""
+    return bool(array_api_compat.is_writeable_array(array))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from ._typing import BoolArray, FloatArray, IntArray, SparseLike
+from ._typing import FloatArray, IntArray, SparseLike
 from ._validation import check_vocabulary
 from .exceptions import InputError
+from .provenance import Provenance
+from .sources.in_use import WordsInUse
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +51,7 @@ class Stability:
 
 @dataclass(frozen=True, eq=False)
 class TopicModel:
-    """A factorisation C ~ B A B' with its anchors.
+    """A factorisation C ~ B A B': topics, the evidence they were read off, and where they came from.
 
     Attributes
     ----------
@@ -78,6 +81,12 @@ class TopicModel:
         How sure the topics are, where that was measured.
     log_likelihood : tuple of float, or None
         That of a known token in each sweep of a refinement, before its topics move; None for spectral topics.
+    labels : tuple of K str, or None
+        Names of the topics.
+    ids : tuple of K int
+        Stable numbers of the topics: they stay with a topic through edits. By default 0 to K - 1.
+    provenance : Provenance
+        How text was read, which words were kept, how the model was fitted and how that went.
     """
 
     B: FloatArray
@@ -93,9 +102,14 @@ class TopicModel:
     composition_dual: FloatArray | None = None
     stability: Stability | None = None
     log_likelihood: tuple[float, ...] | None = None
+    labels: tuple[str, ...] | None = None
+    ids: tuple[int, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "vocabulary", check_vocabulary(self.vocabulary, self.n_words))
+        object.__setattr__(self, "labels", _checked_labels(self.labels, self.n_components))
+        object.__setattr__(self, "ids", _checked_ids(self.ids, self.n_components))
         for name in ("B", "A", "anchors", "word_topics", "word_probs", "Y", "composition_dual"):
             value = getattr(self, name)
             if value is not None:
@@ -122,39 +136,31 @@ class TopicModel:
         """The same model with these words."""
         return replace(self, vocabulary=vocabulary)
 
+    def with_labels(self, labels: Sequence[str] | None) -> TopicModel:
+        """The same model with these names of its topics."""
+        return replace(self, labels=None if labels is None else checked_labels(labels, self.n_components))
+
     def __repr__(self) -> str:
         return f"TopicModel({self.n_words} words, {self.n_components} topics)"
 
 
-def embed_words(model: TopicModel, used: BoolArray) -> TopicModel:
-    """Place a model of the used words among all words.
+def embed_words(model: TopicModel, words: WordsInUse) -> TopicModel:
+    """Place a model of the words in use among all words.
 
     A word that never occurs has a zero row in B and the prevalence as its row of ``word_topics``.
     """
-    n_words, K = used.size, model.n_components
-    positions = np.flatnonzero(used)
-    B, word_probs = np.zeros((n_words, K)), np.zeros(n_words)
-    B[positions], word_probs[positions] = model.B, model.word_probs
-    word_topics = np.tile(model.prevalence, (n_words, 1))
-    word_topics[positions] = model.word_topics
-    Y = None
-    if model.Y is not None:
-        Y = np.zeros((n_words, K))
-        Y[positions] = model.Y
-    rows = None
-    if model.anchor_rows is not None:
-        small = sp.coo_array(model.anchor_rows)
-        rows = sp.csr_array((small.data, (small.row, positions[small.col])), shape=(K, n_words))
-    groups = model.anchor_groups
+    if words.all_used:
+        return replace(model, vocabulary=None)
+    positions, groups = words.positions, model.anchor_groups
     return replace(
         model,
-        B=B,
+        B=words.spread(model.B),
         anchors=positions[model.anchors],
-        word_topics=word_topics,
-        word_probs=word_probs,
+        word_topics=words.spread(model.word_topics, model.prevalence),
+        word_probs=words.spread(model.word_probs),
         vocabulary=None,
-        Y=Y,
-        anchor_rows=rows,
+        Y=None if model.Y is None else words.spread(model.Y),
+        anchor_rows=None if model.anchor_rows is None else words.spread_columns(model.anchor_rows),
         anchor_groups=None if groups is None else tuple(tuple(int(positions[i]) for i in group) for group in groups),
     )
 
@@ -167,3 +173,25 @@ def as_topic_model(model: Any) -> TopicModel:
             f"expected a TopicModel or a fitted AnchorTopicModel, but got {type(model).__name__}: call fit first."
         )
     return record
+
+
+def checked_labels(labels: Any, n_topics: int) -> tuple[str, ...]:
+    """Labels as a tuple of str, or InputError unless they name each topic once, in the order of the model."""
+    listed = (
+        hasattr(labels, "__len__") and hasattr(labels, "__getitem__") and not isinstance(labels, (str, bytes, Mapping))
+    )
+    found = tuple(labels) if listed else ()
+    if len(found) != n_topics:
+        raise InputError(f"labels must name each of the {n_topics} topics once, in the order of topic ids.")
+    return tuple(map(str, found))
+
+
+def _checked_labels(labels: Any, n_topics: int) -> tuple[str, ...] | None:
+    return None if labels is None else checked_labels(labels, n_topics)
+
+
+def _checked_ids(ids: Sequence[int], n_topics: int) -> tuple[int, ...]:
+    found = tuple(operator.index(number) for number in ids) or tuple(range(n_topics))
+    if len(found) != n_topics or len(set(found)) != n_topics or min(found, default=0) < 0:
+        raise InputError(f"ids must be {n_topics} distinct whole numbers from 0 on, one per topic, but are {found}.")
+    return found

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import anchorwords as aw
+from anchorwords.anchors import given
 from anchorwords.anchors.given import anchor_groups, as_plain, guided_choice
 from anchorwords.corpus.missing import UnknownWordWarning
 from anchorwords.exceptions import InputError
@@ -157,3 +158,56 @@ def test_plain():
     assert as_plain(None) is None
     assert as_plain(["fig", np.int64(3), (np.str_("a"), 2), np.array([1, 2])]) == ["fig", 3, ["a", 2], [1, 2]]
     assert as_plain({"fig"}) == ["fig"]
+
+
+# ---- min_anchor_docs="auto".
+
+
+@pytest.fixture
+def threshold(monkeypatch):
+    """Function (share, K, **guidance) -> the threshold if "auto" were this share; word i is in i + 1 documents of 50."""
+
+    def found(share, K, **guidance):
+        monkeypatch.setattr(given, "AUTO_SHARE", share)
+        guided = guided_choice(
+            K, guidance.get("anchors"), guidance.get("forbidden"), "auto", used=np.ones(40, dtype=bool),
+            df=np.arange(1, 41), n_docs=50, vocabulary=[f"w{i}" for i in range(40)],
+        )  # fmt: skip
+        assert guided.relaxed == guided.threshold.relaxed == (guided.threshold.sentence() is not None)
+        assert guided.min_docs == (1 if guided.relaxed else round(share * 50))
+        return guided.threshold.value
+
+    return found
+
+
+def test_auto_drops_a_threshold_that_leaves_too_few_candidates(threshold):
+    assert threshold(0.7, 1) == 0.7  # 6 words in 35 documents, five wanted
+    assert threshold(0.7, 2) == 1  # ten wanted
+    assert threshold(0.7, 2, anchors=["w0"]) == 0.7
+    with pytest.warns(UnknownWordWarning):
+        assert threshold(0.7, 2, anchors=["nowhere"]) == 1  # which is left out
+    assert threshold(0.7, 1, forbidden=["w39", "w38"]) == 1
+    assert threshold(0.02, 40) == 0.02  # every word
+    assert threshold(0.2, 30) == 0.2  # 31 of 40: few per topic, but most that there are
+    assert threshold(0.2, 35) == 1
+    with pytest.raises(InputError, match="n_components=41 needs 41 words"):
+        threshold(0.2, 41)
+
+
+def test_a_dropped_threshold_is_logged(caplog):
+    with caplog.at_level("INFO", logger="anchorwords.fit"):
+        relaxed = guided_choice(
+            4, None, ["fig"], "auto", used=np.ones(40, dtype=bool), df=np.arange(1, 41), n_docs=3000,
+            vocabulary=["fig", *(f"w{i}" for i in range(39))],
+        )  # fmt: skip
+    assert relaxed.threshold == (1, 1, True, 11, 30)
+    assert relaxed.candidates.sum() == 39
+    assert [record.getMessage() for record in caplog.records] == [
+        "anchors: only 11 words are in at least 30 documents (1% of them, as the preset asks), so that any word may be an "
+        "anchor"
+    ]
+    caplog.clear()
+    # What the user asks for is not changed.
+    asked = choice(K=2, min_anchor_docs=3)
+    assert (asked.min_docs, asked.relaxed, asked.threshold.value) == (3, False, 3)
+    assert caplog.records == []

@@ -147,6 +147,7 @@ def test_demo_prints_topics_of_scientific_python():
     assert any(word in text for word in ("file", "path", "directory"))
 
 
+@pytest.mark.slow
 def test_demo_ends_with_its_page_and_three_sentences(tmp_path):
     page = tmp_path / "demo.html"
     done = run("demo", "-k", 5, "-o", page)
@@ -182,7 +183,7 @@ def test_progress_bars_on_a_terminal(sampled, monkeypatch):
 # Ctrl-C in the middle of a fit, whatever the speed of the machine: the key is pressed by the step before the topics.
 INTERRUPTED = """
 import os, signal
-from anchorwords import pipeline
+from anchorwords import learn as pipeline
 from anchorwords.cli import main
 
 topics = pipeline.low_rank_anchor_words

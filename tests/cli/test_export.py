@@ -11,6 +11,7 @@ import pytest
 
 import anchorwords as aw
 from anchorwords.export import pyldavis_data, show_topics
+from anchorwords.interpret.association import topic_association
 
 from .test_text import run
 
@@ -37,10 +38,12 @@ def test_a_graph_of_topics(folder, tmp_path, kind):
         return tags.count("node"), tags.count("edge")
 
     A = aw.load_model(folder / "model").model_.A
-    p = A.sum(axis=1)
+    ratio = topic_association(aw.load_model(folder / "model")).ratio
     pairs = np.triu(np.ones_like(A, dtype=bool), 1) & (A > 0)
     assert counted() == (4, pairs.sum())
-    assert counted("--min-lift", 1) == (4, (pairs & (np.outer(p, p) <= A)).sum())
+    assert counted("--min-association", 1) == (4, (pairs & (ratio >= 1.0)).sum())
+    with pytest.warns(FutureWarning, match="use --min-association instead"):
+        assert counted("--min-lift", 1) == counted("--min-association", 1)
 
 
 def test_gensims_lines(folder, tmp_path):
@@ -66,6 +69,7 @@ def test_what_pyldavis_takes(folder, tmp_path, sampled):
         (["--to", "pyldavis"], 2, "needs the documents: name them after the model"),
         (["--to", "gexf", "CORPUS"], 2, "needs no documents"),
         (["--to", "gexf", "--keep-case"], 2, "needs no documents"),
+        (["--to", "gexf", "--min-lift", 1, "--min-association", 1], 2, "use --min-association only"),
         (["--to", "paper"], 2, "paper"),
         ([], 2, "--to"),
         (["--to", "pyldavis", "nowhere.txt"], 1, "nowhere.txt does not exist"),
@@ -79,4 +83,7 @@ def test_what_does_not_go_leaves_nothing(folder, tmp_path, arguments, code, mess
 
 
 def test_help_has_examples():
-    assert run("export", "--help").stdout.count("Example: anchorwords export") == 2
+    text = run("export", "--help").stdout
+    assert text.count("Example: anchorwords export") == 2
+    assert "--min-association" in text
+    assert "--min-lift" not in text

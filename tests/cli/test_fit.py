@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import typer
 
 import anchorwords as aw
-from anchorwords.cli.guidance import as_anchor, documents_or_share, with_enough_candidates
+from anchorwords.cli.guidance import as_anchor, documents_or_share
 from anchorwords.presets import preset
 
 from .test_cli import run as run_process
@@ -67,7 +67,7 @@ def test_topics_are_those_of_the_preset_for_readers(folder, corpus, tmp_path):
         assert getattr(model, name) == value
     assert (summary["preset"], summary["ranking"], summary["refined"]) == ("readers", "relevance", True)
     assert summary["log_likelihood"] == expected.model_.log_likelihood[-1]
-    assert (summary["composition"], summary["prior_mismatch"], summary["stability"]) == ("map", None, None)
+    assert (summary["composition"], summary["prior_mismatch"], summary["stability"]) == ("posterior-mean", None, None)
 
 
 def test_the_paper_is_a_preset_too(folder, corpus, tmp_path):
@@ -183,6 +183,7 @@ def test_anchors_are_as_frequent_as_asked(folder, corpus, tmp_path):
         assert corpus.document_frequencies[model.anchors_].min() >= fewest
         assert summary["min_anchor_docs"] == model.min_anchor_docs == float(asked)
     assert (documents_or_share("20"), documents_or_share("0.5"), documents_or_share(None)) == (20, 0.5, None)
+    assert documents_or_share("auto") == "auto"
     assert isinstance(documents_or_share("1"), int)
 
 
@@ -228,28 +229,6 @@ def test_the_presets_threshold_gives_way_to_rare_things(folder, tmp_path):
     assert "min_anchor_docs=0.03" in asked.stderr
 
 
-def test_how_many_candidates_are_enough():
-    # Fifty documents: word i is in the first i + 1 of them.
-    counts = (np.arange(50)[:, None] <= np.arange(40)[None, :]).astype(float)
-    corpus = aw.Corpus(counts, [f"w{i}" for i in range(40)])
-    np.testing.assert_array_equal(corpus.document_frequencies, np.arange(1, 41))
-
-    def threshold(share, n_topics, **given):
-        parameters, why = with_enough_candidates({"min_anchor_docs": share, **given}, corpus, n_topics)
-        assert (why is None) == (parameters["min_anchor_docs"] == share)
-        return parameters["min_anchor_docs"]
-
-    assert threshold(0.7, 1) == 0.7  # 6 words in 35 documents, five wanted
-    assert threshold(0.7, 2) == 1  # ten wanted
-    assert threshold(0.7, 2, anchors=["w0"]) == 0.7
-    assert threshold(0.7, 2, anchors=["nowhere"]) == 1  # which will be left out
-    assert threshold(0.7, 1, forbidden_anchors=["w39", "w38"]) == 1
-    assert threshold(0.02, 40) == 0.02  # every word
-    assert threshold(0.2, 30) == 0.2  # 31 of 40: few a topic, but most that there are
-    assert threshold(0.2, 35) == 1
-    assert threshold(0.2, 41) == 0.2  # hopeless, which the fit says
-
-
 # ---- Beside the topics.
 
 
@@ -264,8 +243,8 @@ def test_the_prior_of_compositions_goes_with_the_model(folder, corpus, tmp_path)
     assert json.loads(done.stdout)["method"] == "prior-aware"
     aware = np.load(tmp_path / "w.npy")
     np.testing.assert_array_equal(aware, model.transform(corpus, method="prior-aware"))
-    run("transform", tmp_path / "model", folder / "corpus", "-o", tmp_path / "w.npy", "--method", "map")
-    np.testing.assert_array_equal(np.load(tmp_path / "w.npy"), model.transform(corpus, method="map"))
+    run("transform", tmp_path / "model", folder / "corpus", "-o", tmp_path / "w.npy", "--method", "posterior-mean")
+    np.testing.assert_array_equal(np.load(tmp_path / "w.npy"), model.transform(corpus, method="posterior-mean"))
     assert np.abs(aware - np.load(tmp_path / "w.npy")).max() > 0.01
 
 

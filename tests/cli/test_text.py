@@ -130,7 +130,7 @@ def test_import_then_fit_then_transform(sources, tmp_path):
     assert fitted.returncode == 0, fitted.stderr
     assert "written to" in fitted.stdout
     model = aw.load_model(tmp_path / "model")
-    assert model.text_rule_["lowercase"] is True
+    assert model.text_rule_.lowercase is True
     expected = model.transform(aw.open_corpus(tmp_path / "corpus"))
     # The same documents from the corpus and from the text, which is split as it was for the fit.
     for name, source, options in (
@@ -186,7 +186,7 @@ def test_standard_input_must_be_utf8_and_hold_something():
 def test_a_model_of_a_sketch_splits_text_as_the_sketch_did(sources, tmp_path):
     run("sketch", "build", sources / "docs.txt", "-k", 3, "--keep-case", "-o", tmp_path / "s")
     run("fit", tmp_path / "s", "-k", 3, "-o", tmp_path / "model", "-q")
-    assert aw.load_model(tmp_path / "model").text_rule_["lowercase"] is False
+    assert aw.load_model(tmp_path / "model").text_rule_.lowercase is False
 
 
 def test_a_tokenizer_of_ones_own_is_asked_for_again(sources, tmp_path):
@@ -311,6 +311,7 @@ def start(*arguments):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["import", "sketch", "fit"])
 def test_killed_at_any_moment_nothing_wrong_is_left(sources, tmp_path, command):
     arguments, opener = {

@@ -97,7 +97,8 @@ def test_what_was_not_known_is_told(folder, sampled, tmp_path):
     corpus = aw.open_corpus(folder / "named")
     strange = int(corpus.term_frequencies[corpus.vocabulary.index("strange")])
     assert json.loads(done.stdout) == {
-        "model": str(folder / "model"), "topics": 4, "method": "map", "written": str(tmp_path / "w.csv"), "documents": 300,
+        "model": str(folder / "model"), "topics": 4, "method": "posterior-mean", "written": str(tmp_path / "w.csv"),
+        "documents": 300,
         "tokens": corpus.n_tokens, "unknown_tokens": strange, "documents_without_known_words": 2,
     }  # fmt: skip
     assert strange > 0
@@ -153,12 +154,16 @@ def test_commands_compose_documents_as_the_model_was_told(sampled, tmp_path):
         listed = [(entry["row"], entry["share"]) for entry in row["documents"]]
         assert listed == [(entry["row"], entry["share"]) for entry in expected[row["topic"]]]
     arguments = ("transform", tmp_path / "model", tmp_path / "corpus", "-o", tmp_path / "w.npy", "--perplexity")
-    told = json.loads(run(*arguments, "--method", "map", "--json").stdout)
-    assert told["perplexity"] == pytest.approx(aware.perplexity(corpus, "map"), rel=1e-12)
+    told = json.loads(run(*arguments, "--method", "posterior-mean", "--json").stdout)
+    assert told["perplexity"] == pytest.approx(aware.perplexity(corpus, "posterior-mean"), rel=1e-12)
+    with pytest.warns(FutureWarning, match="now called 'posterior-mean'") as caught:
+        assert json.loads(run(*arguments, "--method", "map", "--json").stdout) == told
+    assert told["method"] == "posterior-mean"
+    assert [warning.category for warning in caught].count(FutureWarning) == 1
     told = json.loads(run(*arguments, "--json").stdout)
     assert (told["method"], told["perplexity"]) == ("prior-aware", None)  # JSON knows no infinity
     done = run(*arguments, "--method", "prior-aware")
-    assert "perplexity of every second token: infinite, as these compositions leave a word" in done.stderr
+    assert "perplexity of every second token: infinite, as these proportions give some word no" in done.stderr
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npz", ".parquet", ".npy"])

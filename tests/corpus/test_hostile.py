@@ -106,6 +106,7 @@ def test_a_line_without_end_is_refused(tmp_path, read, monkeypatch):
     refused(read, written(tmp_path / "a.txt", b"word " * (1 << 19)), "a line longer than 1 MiB")
 
 
+@pytest.mark.slow
 def test_two_million_distinct_words(tmp_path):
     # Of letters, as numbers are not words.
     letters = np.frombuffer(b"abcdefghijklmnop", dtype=np.uint8)

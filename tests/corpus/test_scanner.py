@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 import warnings
 from collections import Counter
@@ -13,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anchorwords as aw
-from anchorwords.corpus import counting
 from anchorwords.corpus import scanner as words
 from anchorwords.exceptions import InputError, TextWarning
 
@@ -153,15 +151,6 @@ def test_tokens_are_kept_exactly():
 def test_bad_rules(rule, message):
     with pytest.raises(InputError, match=message):
         aw.read_corpus(["a text"], **rule)
-
-
-def test_a_rule_survives_json():
-    rule = counting.checked_rule(stop_words=["a", "b"], ngrams=(1, 2), numbers=True)
-    assert counting.TextRule.from_dict(rule.to_dict()) == rule
-    with_tokenizer = counting.checked_rule(tokenizer=re.split)
-    with pytest.raises(InputError, match="give it again"):
-        counting.TextRule.from_dict(with_tokenizer.to_dict())
-    assert counting.TextRule.from_dict(with_tokenizer.to_dict(), re.split).tokenizer is re.split
 
 
 def test_words_that_share_a_slot_are_told_apart():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cache
 
 import numpy as np
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 
 import anchorwords as aw
 from anchorwords.datasets import make_topics
+from anchorwords.provenance import Provenance
 
 
 def made_model(n_words: int, K: int, *, vocabulary=None, words_a_topic: int = 3000, seed: int = 0) -> aw.TopicModel:
@@ -50,6 +52,11 @@ def made_model(n_words: int, K: int, *, vocabulary=None, words_a_topic: int = 30
         Y=B @ np.linalg.cholesky(A),
         anchor_rows=sp.csr_array(rows / rows.sum(axis=1, keepdims=True)),
     )
+
+
+def bare(model: aw.TopicModel) -> aw.TopicModel:
+    """The same model without its provenance."""
+    return dataclasses.replace(model, provenance=Provenance())
 
 
 @cache

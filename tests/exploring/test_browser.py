@@ -10,6 +10,7 @@ import pytest
 import anchorwords as aw
 from anchorwords.exploring.layout import topic_map
 from anchorwords.exploring.page import explorer
+from anchorwords.interpret.association import topic_association
 
 from .conftest import Written, drawn_model, go, hash_of, heading_of, heard, rows_of, settled, texts_of, view_of
 
@@ -78,7 +79,7 @@ def test_the_map_shows_every_topic_in_its_place_and_as_large_as_it_is(fitted, vi
     found = np.array(sorted(found))
     np.testing.assert_array_equal(found[:, 0], np.arange(fitted.record.n_components))
     frame = page.locator(".map").bounding_box()
-    places, _ = topic_map(fitted.record.A)
+    places, _ = topic_map(fitted.record.prevalence, topic_association(fitted.record))
     x = frame["x"] + places[:, 0] / 1.5 * frame["width"]
     y = frame["y"] + places[:, 1] * frame["height"]
     np.testing.assert_allclose(found[:, 1:3], np.column_stack([x, y]), atol=1.0)  # a pixel: places have four digits

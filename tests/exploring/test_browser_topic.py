@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import anchorwords as aw
-from anchorwords.exploring.layout import affinities
+from anchorwords.interpret.association import topic_association
 from anchorwords.interpret.ranking import word_probabilities
 
 from .conftest import go, hash_of, heading_of, heard, texts_of
@@ -144,11 +144,12 @@ def test_the_tree_holds_the_words_of_both_lists(fitted, visit):
     assert heading_of(page) == word
 
 
-def test_neighbours_come_in_the_order_of_affinity_with_their_intervals(fitted, visit):
+def test_neighbours_come_in_the_order_of_association_with_their_intervals(fitted, visit):
     k = 4
     page = visit(fitted.path, f"#topic-{k}")
     record = fitted.record
-    ratio, expected = affinities(record.A)
+    association = topic_association(record)
+    ratio, expected = association.ratio, association.expected
     others = [int(m) for m in np.argsort(-ratio[k], kind="stable") if m != k and record.A[k, m] > 0]
     addresses = page.locator(".neighbours-card .topic-link").evaluate_all(
         "links => links.map(link => link.getAttribute('href'))"

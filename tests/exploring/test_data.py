@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
 import re
@@ -17,7 +18,7 @@ from anchorwords.exploring import word_cards as choice
 from anchorwords.exploring.data import FORMAT, VERSION, explorer_data
 from anchorwords.exploring.plain import LONGEST_NAME, LONGEST_TEXT, number
 
-from .made import fitted, made_model, sampled
+from .made import bare, fitted, made_model, sampled
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "explorer.md"
 KINDS = ["enn", "ap", "palm", "unrectified", "nameless", "tandem", "refined", "stable", "1", "2", "3"]
@@ -90,21 +91,37 @@ def texts_of(value):
             yield from texts_of(part)
 
 
-@pytest.mark.parametrize("bare", [False, True])
+@pytest.mark.parametrize("told", [True, False])
 @pytest.mark.parametrize("given", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_of_every_model(kind, given, bare):
+def test_of_every_model(kind, given, told):
     model = fitted(kind)
-    data = check_data(explorer_data(model.model_ if bare else model, sampled() if given else None))
+    data = check_data(explorer_data(model if told else bare(model.model_), sampled() if given else None))
     assert ("documents" in data["topics"][0]) == given
-    assert (data["n_documents"] is None) == bare
-    assert (data["model"]["parameters"] == []) == bare
+    assert data["n_documents"] == (300 if told else None)
+    assert (data["model"]["parameters"] != []) == told
+    assert (data["model"]["convergence"] is not None) == (told and kind != "unrectified")
     assert (data["level"] is None) == (kind != "stable")
     assert (data["model"]["log_likelihood"] is None) == (kind != "refined")
     assert data["weight"] == (0.6 if kind == "refined" else 1.0)
     names = [str(i) for i in range(90)] if kind == "nameless" and not given else list(sampled().vocabulary)
     assert data["words"]["text"] == names
     assert (data["space"] is None) == (kind == "1")
+
+
+@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("kind", ["enn", "unrectified", "tandem", "refined", "stable"])
+def test_the_record_tells_as_much_as_the_estimator(kind, given):
+    model, corpus = fitted(kind), sampled() if given else None
+    assert explorer_data(model.model_, corpus) == explorer_data(model, corpus)
+
+
+def test_the_record_tells_how_it_was_fitted():
+    data = explorer_data(fitted("palm").model_)
+    assert data["n_documents"] == 300
+    assert {row["name"]: row["value"] for row in data["model"]["parameters"]}["n_components"] == "5"
+    assert data["model"]["convergence"]["method"] == "PALM"
+    assert {"Documents", "Converged"} <= {row["name"] for row in data["model"]["facts"]}
 
 
 def test_what_a_topic_lists():
@@ -184,6 +201,19 @@ def test_blocks_of_counts():
     ]
 
 
+@pytest.mark.parametrize("form", ["corpus", "dense", "blocks", "function"])
+def test_the_number_of_documents_measured_on(form):
+    counts = sampled().counts
+    X = {
+        "corpus": sampled(),
+        "dense": counts.toarray(),
+        "blocks": [counts[:100], counts[100:]],
+        "function": lambda: [counts],  # blocks that nobody has counted
+    }[form]
+    told = {row["name"]: row["value"] for row in explorer_data(fitted(), X)["model"]["facts"]}
+    assert told.get("Documents measured on") == (None if form == "function" else 301)
+
+
 def test_a_corpus_of_other_words():
     corpus = sampled()
     half = aw.Corpus(sp.csr_array(corpus.counts)[:, :60], corpus.vocabulary[:60], corpus.doc_ids)
@@ -236,8 +266,29 @@ def test_labels_are_the_first_words_of_the_ranking_that_is_read(kind):
         assert set(topic["label"].split()) <= set(words)
 
 
+@pytest.mark.parametrize("nameless", [False, True])
+def test_labels_of_the_model_are_used(nameless):
+    own = ["first", "<i>", "b" * 200, "\x00", ""]
+    model = copy.copy(fitted("nameless" if nameless else "enn"))
+    model.model_ = model.model_.with_labels(own)
+    for labelled in (model, model.model_, bare(model.model_)):
+        labels = [topic["label"] for topic in check_data(explorer_data(labelled, sampled()))["topics"]]
+        assert labels == ["first", "<i>", labels[2], "\N{REPLACEMENT CHARACTER}", ""]
+        assert len(labels[2]) == LONGEST_NAME
+
+
+def test_labels_given_win_over_those_of_the_model():
+    labelled = fitted().model_.with_labels(["own"] * 5)
+    given = [f"given {k}" for k in range(5)]
+    assert [topic["label"] for topic in explorer_data(labelled, labels=given)["topics"]] == given
+    with pytest.raises(InputError, match="each of the 5 topics once"):
+        explorer_data(labelled, labels=given[:4])
+    without = labelled.with_labels(None)
+    assert explorer_data(without) == explorer_data(fitted())
+
+
 @pytest.mark.parametrize(
-    "labels", ["abcde", b"abcde", ["a"] * 4, ["a"] * 6, [], 5, iter("abcde"), dict.fromkeys(range(5), "a")]
+    "labels", ["abcde", b"abcde", ["a"] * 4, ["a"] * 6, [], 5, iter("abcd"), dict.fromkeys(range(5), "a")]
 )
 def test_labels_that_are_not(labels):
     with pytest.raises(InputError, match="each of the 5 topics once") as caught:

@@ -13,12 +13,14 @@ from anchorwords.exploring.plain import number
 from anchorwords.interpret.companions import FactoredCooccurrence
 from anchorwords.linalg.fixed_point import Iteration
 from anchorwords.metrics import METRICS, Reference
+from anchorwords.model import as_topic_model
+from anchorwords.sources.convert import as_source
 
-from .made import fitted, made_model, sampled
+from .made import bare, fitted, made_model, sampled
 
 
 def measured_on(model, X=None):
-    record = model.model_ if hasattr(model, "model_") else model
+    record = as_topic_model(model)
     reference = Reference.of_operator(FactoredCooccurrence(record)) if X is None else Reference(X, record.vocabulary)
     return measured(record, reference, X is not None, 1)
 
@@ -109,9 +111,14 @@ def test_reasons_are_bounded():
 # ---- Facts
 
 
-def fact_of(model, corpus=None, n=90):
-    record = model.model_ if hasattr(model, "model_") else model
-    rows = facts(model, record, corpus, n)
+def retold(**changes):
+    """A fitted model with parts of its provenance replaced."""
+    record = fitted().model_
+    return dataclasses.replace(record, provenance=record.provenance.with_changes(**changes))
+
+
+def fact_of(model, X=None, n=90):
+    rows = facts(as_topic_model(model), None if X is None else as_source(X).n_docs, n)
     assert all(set(row) == {"name", "value", "note"} and row["note"] for row in rows)
     return {row["name"]: row for row in rows}
 
@@ -126,13 +133,34 @@ def test_sizes():
     assert "sample" in fact_of(fitted(), n=60)["Words in this page"]["note"]
     assert "Documents measured on" not in fact_of(fitted())
     assert fact_of(fitted(), sampled().counts.toarray())["Documents measured on"]["value"] == 301
-    assert "Documents measured on" not in fact_of(fitted(), [sampled().counts])  # which no one has counted
+    assert fact_of(fitted(), [sampled().counts])["Documents measured on"]["value"] == 301
+    assert "Documents measured on" not in fact_of(fitted(), lambda: [sampled().counts])  # which no one has counted
+
+
+@pytest.mark.parametrize("n_skipped", [0, None])
+def test_documents_of_which_none_was_skipped(n_skipped):
+    found = fact_of(retold(n_docs=7, n_skipped=n_skipped))["Documents"]
+    assert found == {"name": "Documents", "value": 7, "note": "that topics were learned from"}
 
 
 def test_a_bare_model_knows_less():
-    found = fact_of(fitted().model_)
+    record = bare(fitted().model_)
+    found = fact_of(record)
     assert not {"Documents", "Converged"} & set(found)
     assert {"Topics", "Words", "Method"} <= set(found)
+    assert parameters(record) == []
+    assert convergence(record) is None
+
+
+@pytest.mark.parametrize("kind", ["enn", "palm", "unrectified", "tandem", "refined"])
+def test_a_model_that_was_saved_tells_the_same(kind, tmp_path):
+    record = fitted(kind).model_
+    fitted(kind).save(tmp_path / "model")
+    loaded = aw.load_model(tmp_path / "model").model_
+    assert facts(loaded, 301, 90) == facts(record, 301, 90)
+    assert parameters(loaded) == parameters(record) != []
+    assert convergence(loaded) == convergence(record)
+    assert (convergence(record) is None) == (kind == "unrectified")
 
 
 @pytest.mark.parametrize(
@@ -152,30 +180,47 @@ def test_whether_it_converged():
     with pytest.warns(aw.exceptions.ConvergenceWarning):
         stopped = aw.AnchorTopicModel(5, rectifier=aw.ENN(max_iter=2)).fit(sampled())
     assert fact_of(stopped)["Converged"] == {"name": "Converged", "value": "no", "note": "stopped after 2 steps"}
+    assert convergence(stopped.model_)["converged"] is False
 
 
 # ---- Parameters
 
 
+def parameters_of(kind):
+    return {row["name"]: row["value"] for row in parameters(fitted(kind).model_)}
+
+
 def test_parameters_are_those_of_the_estimator():
-    model = fitted("tandem")
-    found = {row["name"]: row["value"] for row in parameters(model)}
-    assert set(found) == set(model.get_params(deep=False))
+    found = parameters_of("tandem")
+    assert set(found) == set(fitted("tandem").get_params(deep=False))
     assert found["n_components"] == "5"
     words = sampled().vocabulary
     assert found["anchors"] == f"{words[0]} + {words[1]}, {words[2]}"
-    assert parameters(model.model_) == []
-    assert {row["value"] for row in parameters(fitted("palm")) if row["name"] == "rectifier"} == {
-        "name palm, s 0.0001, gamma 1.005, max_iter 100, inertial False, tol 0.001"
-    }
+    assert parameters_of("refined")["refinement"] == "n_sweeps 6, split_sweeps 4, decorrelation 3.0"
+
+
+@pytest.mark.parametrize(
+    ("kind", "listed"),
+    [("enn", "enn"), ("ap", "ap"), ("unrectified", "None"),
+     ("palm", "name palm, s 0.0001, gamma 1.005, max_iter 100, inertial False, tol 0.001")],
+)  # fmt: skip
+def test_a_rectifier_is_listed_as_it_was_given(kind, listed):
+    assert parameters_of(kind)["rectifier"] == listed
+
+
+def test_parameters_are_those_of_the_fit():
+    model = copy.copy(fitted())
+    before = parameters(model.model_), convergence(model.model_)
+    model.set_params(n_components=7, rectifier="ap")
+    assert (parameters(model.model_), convergence(model.model_)) == before
 
 
 def test_parameters_are_bounded():
-    model = copy.copy(fitted())
-    model.anchors = ["</script>" + "\x00" * 500] * 1000
-    value = {row["name"]: row["value"] for row in parameters(model)}["anchors"]
-    assert len(value) <= 200
-    assert value.isprintable()
+    hostile = "</script>" + "\x00" * 500
+    for value in ([hostile] * 1000, [[hostile] * 1000], {hostile: hostile}, hostile):
+        (row,) = parameters(retold(parameters={"anchors": value}))
+        assert len(row["value"]) <= 200
+        assert row["value"].isprintable()
 
 
 # ---- Curves
@@ -184,7 +229,7 @@ def test_parameters_are_bounded():
 @pytest.mark.parametrize(("kind", "method", "tol"), [("enn", "ENN", 1e-8), ("ap", "AP", 1e-4), ("palm", "PALM", 1e-3)])
 def test_the_curve_is_the_history(kind, method, tol):
     model = fitted(kind)
-    found = convergence(model)
+    found = convergence(model.model_)
     assert (found["method"], found["tol"], found["converged"]) == (method, tol, True)
     assert found["steps"] == list(range(1, model.n_iter_ + 1))
     assert found["violation"] == [number(step.violation, 3) for step in model.history_]
@@ -192,9 +237,7 @@ def test_the_curve_is_the_history(kind, method, tol):
 
 
 def test_long_curves_are_thinned_evenly():
-    model = copy.copy(fitted())
-    model.history_ = tuple(Iteration(1.0, 1.0 / n) for n in range(1, 5001))
-    found = convergence(model)
+    found = convergence(retold(history=tuple(Iteration(1.0, 1.0 / n) for n in range(1, 5001)), n_iter=5000))
     assert len(found["steps"]) == len(found["violation"]) == 400
     assert (found["steps"][0], found["steps"][-1]) == (1, 5000)
     assert np.ptp(np.diff(found["steps"])) <= 1
@@ -202,18 +245,16 @@ def test_long_curves_are_thinned_evenly():
 
 
 def test_steps_that_are_no_numbers():
-    model = copy.copy(fitted())
-    model.history_ = (Iteration(float("nan"), float("inf")), Iteration(1.0, 0.5))
-    assert convergence(model)["violation"] == [None, 0.5]
+    history = (Iteration(float("nan"), float("inf")), Iteration(1.0, 0.5))
+    found = convergence(retold(history=history, n_iter=2))
+    assert found["violation"] == [None, 0.5]
+    assert found["change"] == [None, 1]
 
 
 @pytest.mark.parametrize("history", [None, ()])
 def test_no_curve_where_no_steps_are_known(history):
-    model = copy.copy(fitted())
-    model.history_ = history
-    assert convergence(model) is None
-    assert convergence(fitted().model_) is None
-    assert convergence(fitted("unrectified")) is None
+    assert convergence(retold(history=history)) is None
+    assert convergence(fitted("unrectified").model_) is None
 
 
 def test_likelihood_of_refined_topics():

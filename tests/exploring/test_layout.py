@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from anchorwords.exploring.layout import ASPECT, topic_map
-from anchorwords.interpret.association import affinities
+from anchorwords.interpret.association import association_of
 
 
 def drawn(K, seed=0, concentration=0.1):
@@ -27,9 +27,13 @@ def distances(places):
     return np.sqrt(((places[:, None] - places[None]) ** 2).sum(axis=2))
 
 
+def map_of(A):
+    return topic_map(A.sum(axis=1), association_of(A))
+
+
 def check_map(A):
     """Circles of the size of their topics, on the map, none over another."""
-    places, radii = topic_map(A)
+    places, radii = map_of(A)
     K = A.shape[0]
     assert places.shape == (K, 2)
     assert np.isfinite(places).all()
@@ -69,7 +73,7 @@ def test_of_any_correlations(K, seed, concentration):
 
 def test_the_same_A_gives_the_same_bits():
     A = drawn(30)
-    first, second = topic_map(A), topic_map(A.copy())
+    first, second = map_of(A), map_of(A.copy())
     assert first[0].tobytes() == second[0].tobytes()
     assert first[1].tobytes() == second[1].tobytes()
 
@@ -77,9 +81,9 @@ def test_the_same_A_gives_the_same_bits():
 @pytest.mark.parametrize("K", [4, 9, 25])
 def test_topics_take_their_places_with_them(K):
     A = drawn(K, seed=K)
-    places, radii = topic_map(A)
+    places, radii = map_of(A)
     order = np.random.default_rng(1).permutation(K)
-    moved, sizes = topic_map(A[np.ix_(order, order)])
+    moved, sizes = map_of(A[np.ix_(order, order)])
     np.testing.assert_allclose(sizes, radii[order], rtol=1e-12)
     # Sums in another order, and steps until nothing moves by 1e-6, in maps that are 1 high.
     np.testing.assert_allclose(moved, places[order], atol=1e-4)
@@ -88,7 +92,7 @@ def test_topics_take_their_places_with_them(K):
 @pytest.mark.parametrize("K", [12, 60, 120])
 def test_topics_that_go_together_are_near(K):
     A, group = grouped(K)
-    places, _ = topic_map(A)
+    places, _ = map_of(A)
     far = distances(places)
     inside = group[:, None] == group[None]
     np.fill_diagonal(inside, False)
@@ -98,18 +102,18 @@ def test_topics_that_go_together_are_near(K):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_larger_the_affinity_the_nearer(seed):
+def test_the_larger_the_association_the_nearer(seed):
     # Documents along a line: a topic goes with the ones beside it. That is a map of one dimension, so it can be told.
     K, rng = 12, np.random.default_rng(seed)
     at = np.sort(rng.uniform(size=K))
     A = np.exp(-((at[:, None] - at[None]) ** 2) / 0.05) + 0.01
     A /= A.sum()
     pairs = np.triu_indices(K, 1)
-    found = spearmanr(affinities(A)[0][pairs], distances(topic_map(A)[0])[pairs]).statistic
+    found = spearmanr(association_of(A).ratio[pairs], distances(map_of(A)[0])[pairs]).statistic
     assert found < -0.85
 
 
 def test_noise_does_not_turn_a_map_of_equal_distances():
     A = np.full((6, 6), 1 / 36)
     noise = 1e-14 * np.random.default_rng(0).standard_normal((6, 6))
-    np.testing.assert_allclose(topic_map(A)[0], topic_map(A + noise + noise.T)[0], atol=1e-6)
+    np.testing.assert_allclose(map_of(A)[0], map_of(A + noise + noise.T)[0], atol=1e-6)

@@ -271,6 +271,7 @@ def test_places_that_cannot_be_written(tmp_path):
 # ---- Size
 
 
+@pytest.mark.slow
 def test_a_page_of_many_topics_words_and_documents_is_small():
     # K 100 and 100,000 words of eight letters; documents with long names and texts, all there is to show.
     K, N, M = 100, 100_000, 1000

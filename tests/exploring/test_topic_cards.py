@@ -8,7 +8,7 @@ import pytest
 from anchorwords.exploring.layout import topic_map
 from anchorwords.exploring.plain import number
 from anchorwords.exploring.topic_cards import strong_edges, topic_rows, tree_of
-from anchorwords.interpret.association import affinities
+from anchorwords.interpret.association import topic_association
 from anchorwords.metrics.incoherence import topic_trees
 from anchorwords.model import Stability
 
@@ -44,15 +44,20 @@ def rows_of(model, **changes):
             "prominent": [np.arange(k, k + 3) for k in range(K)],
             "characteristic": [np.arange(k + 1, k + 4) for k in range(K)],
         },
-        "placed": topic_map(model.A),
+        "placed": topic_map(model.prevalence, topic_association(model)),
+        "association": topic_association(model),
         "measured": {"specificity": np.linspace(0.0, 1.0, K)},
     } | changes
     return topic_rows(model, *parts.values())
 
 
+def edges_of(model):
+    return strong_edges(model, topic_association(model))
+
+
 def test_edges_join_what_goes_together(model):
-    ratio, _ = affinities(model.A)
-    found = strong_edges(model)
+    ratio = topic_association(model).ratio
+    found = edges_of(model)
     assert found
     assert found == sorted(found)
     for k, m, affinity, is_sure in found:
@@ -70,16 +75,16 @@ def test_edges_join_what_goes_together(model):
 
 
 def test_edges_that_are_sure(model):
-    narrow, wide = strong_edges(sure(model, 0.01)), strong_edges(sure(model, 0.99))
-    assert [edge[:3] for edge in narrow] == [edge[:3] for edge in wide] == [edge[:3] for edge in strong_edges(model)]
-    # An affinity of 1.5 or more less a hundredth is above 1; of less than a hundredfold a hundredth of it is not.
+    narrow, wide = edges_of(sure(model, 0.01)), edges_of(sure(model, 0.99))
+    assert [edge[:3] for edge in narrow] == [edge[:3] for edge in wide] == [edge[:3] for edge in edges_of(model)]
+    # An association of 1.5 or more less a hundredth is above 1; of less than a hundredfold a hundredth of it is not.
     assert all(is_sure is True for *_, is_sure in narrow)
     assert all(is_sure is (affinity > 100) for *_, affinity, is_sure in wide)
 
 
 @pytest.mark.parametrize("K", [1, 2, 3])
 def test_few_topics_have_no_edges(K):
-    assert strong_edges(made_model(60, K, words_a_topic=30)) == []
+    assert edges_of(made_model(60, K, words_a_topic=30)) == []
 
 
 def test_a_row_for_each_topic(model):
@@ -106,8 +111,9 @@ def test_words_are_called_by_their_places(model):
         assert row["anchors"] == [299 - model.anchors[k]]
 
 
-def test_neighbours_are_by_affinity(model):
-    ratio, expected = affinities(model.A)
+def test_neighbours_are_by_association(model):
+    association = topic_association(model)
+    ratio, expected = association.ratio, association.expected
     for k, row in enumerate(rows_of(model)):
         near = row["neighbours"]
         assert len(near) == 10

@@ -10,6 +10,7 @@ import pytest
 import anchorwords as aw
 from anchorwords.exceptions import InputError
 from anchorwords.export import write_graph
+from anchorwords.interpret.association import topic_association
 from anchorwords.interpret.topic_words import top_words
 from tests.interpret.records import random_topics, record_of
 
@@ -63,13 +64,14 @@ def test_networkx_reads_it_back(model, tmp_path, kind):
         assert node["anchor"] == cleaned(model.vocabulary[model.anchors[k]])
         assert node["words"] == cleaned(" ".join(words[k]))
         assert node["label"] == cleaned(" ".join(words[k][:3]))
-    p = model.prevalence
+    ratio = topic_association(model).ratio
     expected = {(k, m) for k in range(4) for m in range(k + 1, 4)} - {(0, 3)}
     assert {(int(a), int(b)) for a, b in graph.edges} == expected
     for k, m in expected:
         edge = graph.edges[str(k), str(m)]
         assert edge["weight"] == edge["correlation"] == model.A[k, m]
-        assert edge["lift"] == model.A[k, m] / (p[k] * p[m])
+        assert edge["association"] == ratio[k, m]
+        assert "lift" not in edge
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
@@ -84,20 +86,28 @@ def test_both_formats_are_the_same_graph_and_the_format_may_be_named(model, tmp_
     assert list(networkx.get_node_attributes(graphs[0], "label").values()) == labels
     frex = top_words(model, 10, ranking="frex")
     assert graphs[0].nodes["2"]["words"] == cleaned(" ".join(frex[2]))
-    for name in ("weight", "correlation", "lift"):
+    for name in ("weight", "correlation", "association"):
         first, second = (networkx.get_edge_attributes(graph, name) for graph in graphs)
         assert first == second
 
 
 def test_small_edges_are_left_out(model, tmp_path):
-    path, A, p = tmp_path / "t.graphml", model.A, model.prevalence
-    lift = A / np.outer(p, p)
+    path, A, ratio = tmp_path / "t.graphml", model.A, topic_association(model).ratio
     pairs = [(k, m) for k in range(4) for m in range(k + 1, 4) if A[k, m] > 0]
     for weight, least in ((float(np.median(A)), 0.0), (0.0, 1.0), (1.0, 0.0)):
-        write_graph(model, path, min_weight=weight, min_lift=least)
+        write_graph(model, path, min_weight=weight, min_association=least)
         found = {tuple(map(int, edge)) for edge in networkx.read_graphml(path).edges}
-        assert found == {(k, m) for k, m in pairs if A[k, m] >= weight and lift[k, m] >= least}
+        assert found == {(k, m) for k, m in pairs if A[k, m] >= weight and ratio[k, m] >= least}
     assert len(networkx.read_graphml(path)) == 4
+
+
+def test_min_lift_is_an_alias_that_warns(model, tmp_path):
+    write_graph(model, tmp_path / "new.gexf", min_association=1.0)
+    with pytest.warns(FutureWarning, match="write min_association instead"):
+        write_graph(model, tmp_path / "old.gexf", min_lift=1.0)
+    assert (tmp_path / "old.gexf").read_bytes() == (tmp_path / "new.gexf").read_bytes()
+    with pytest.warns(FutureWarning), pytest.raises(InputError, match="give min_association only"):
+        write_graph(model, tmp_path / "both.gexf", min_lift=1.0, min_association=2.0)
 
 
 def test_what_is_written_is_the_standard(model, tmp_path):

@@ -10,9 +10,10 @@ import anchorwords as aw
 from anchorwords.datasets import make_topics
 from anchorwords.exceptions import ConvergenceWarning, InputError
 from anchorwords.infer import aware
-from anchorwords.infer.aware import aware_compositions, learn_dual
-from anchorwords.infer.compose import compositions, joined
+from anchorwords.infer.aware import aware_compositions
+from anchorwords.infer.compose import joined
 from anchorwords.linalg.simplex import kkt_residual
+from tests.fits import compositions, learn_dual
 from tests.refine.test_refine import model_of
 
 
@@ -44,7 +45,7 @@ def mismatch(weights, A):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_second_moment_is_A_where_that_of_map_is_not(seed):
-    """With 20 tokens a document "map" shrinks to the prior; the dual matrix undoes that on average."""
+    """With 20 tokens a document "posterior-mean" shrinks to the prior; the dual matrix undoes that on average."""
     X, model = correlated(seed)
     dual = learn_dual(model, [X])
     weights = aware_compositions(X, model, dual.matrix).weights
@@ -54,8 +55,8 @@ def test_the_second_moment_is_A_where_that_of_map_is_not(seed):
     assert dual.n_bound == 0
     assert 1 <= dual.n_iter <= 60
     np.testing.assert_array_equal(dual.matrix, dual.matrix.T)
-    by_map = joined(compositions(model, [X], method="map")).weights
-    assert mismatch(by_map, model.A) > 0.02
+    by_mean = joined(compositions(model, [X], method="posterior-mean")).weights
+    assert mismatch(by_mean, model.A) > 0.02
 
 
 def test_each_composition_is_a_solved_problem():
@@ -203,8 +204,8 @@ def test_fitted_saved_loaded(data, tmp_path):
     np.testing.assert_array_equal(model.model_.composition_dual, dual.matrix)
     weights = model.transform(data.corpus)
     assert mismatch(weights, model.topic_correlation_) == pytest.approx(dual.mismatch, rel=1e-6)
-    by_map = model.transform(data.corpus, method="map")
-    np.testing.assert_array_equal(by_map, aw.AnchorTopicModel(4).fit(data.corpus).transform(data.corpus))
+    by_mean = model.transform(data.corpus, method="posterior-mean")
+    np.testing.assert_array_equal(by_mean, aw.AnchorTopicModel(4).fit(data.corpus).transform(data.corpus))
     model.save(tmp_path / "model")
     loaded = aw.load_model(tmp_path / "model")
     assert loaded.composition == "prior-aware"
@@ -231,5 +232,5 @@ def test_learned_afterwards_and_from_blocks(data):
 
 
 def test_unknown_methods_are_refused(data):
-    with pytest.raises(InputError, match="method must be one of 'map', 'prior-aware', but is 'best'"):
+    with pytest.raises(InputError, match="method must be one of 'posterior-mean', 'prior-aware', but is 'best'"):
         aw.AnchorTopicModel(4, composition="best").fit(data.corpus)

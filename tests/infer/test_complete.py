@@ -12,8 +12,9 @@ import anchorwords as aw
 from anchorwords.datasets import make_topics
 from anchorwords.exceptions import InputError
 from anchorwords.infer import complete, compose
-from anchorwords.infer.complete import Completion, complete_documents, halves
-from anchorwords.infer.compose import compositions, joined
+from anchorwords.infer.complete import Completion, halves
+from anchorwords.infer.compose import joined
+from tests.fits import complete_documents, compositions
 from tests.refine.test_refine import model_of, truth_of
 
 
@@ -62,7 +63,7 @@ def test_halves_take_columns_in_any_order_and_no_more_than_whole_tokens():
         np.testing.assert_array_equal(one.toarray(), two.toarray())
 
 
-def by_hand(model, counts, method="map"):
+def by_hand(model, counts, method="posterior-mean"):
     """Log-likelihood and number of hidden tokens, document by document."""
     known = model.B.any(axis=1)
     total, n_tokens = 0.0, 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -12,12 +13,13 @@ import scipy.sparse as sp
 import anchorwords as aw
 from anchorwords.exceptions import ConvergenceWarning, InputError
 from anchorwords.infer import compose
-from anchorwords.infer.aware import aware_compositions, learn_dual
-from anchorwords.infer.compose import METHODS, check_method, compositions, joined
-from anchorwords.infer.fold_in import Compositions
+from anchorwords.infer.aware import aware_compositions
+from anchorwords.infer.compose import METHODS, check_method, joined
 from anchorwords.infer.penalised import penalised_compositions
 from anchorwords.infer.prior import prior_of
+from anchorwords.infer.proportions import Compositions
 from anchorwords.linalg import parallel
+from tests.fits import compositions, learn_dual
 from tests.refine.test_refine import model_of
 
 EACH = pytest.mark.parametrize("method", METHODS)
@@ -48,12 +50,12 @@ def weights_of(model, blocks, method, **others):
 
 def test_methods_are_the_ones_they_are_called(world):
     counts, model = world
-    by_map = penalised_compositions(counts, model.B, prior_of(model.A))
-    empty = by_map.n_known == 0.0
-    np.testing.assert_array_equal(weights_of(model, [counts], "map")[~empty], by_map.weights[~empty])
+    by_mean = penalised_compositions(counts, model.B, prior_of(model.A))
+    empty = by_mean.n_known == 0.0
+    np.testing.assert_array_equal(weights_of(model, [counts], "posterior-mean")[~empty], by_mean.weights[~empty])
     by_dual = aware_compositions(counts, model, model.composition_dual)
     np.testing.assert_array_equal(weights_of(model, [counts], "prior-aware"), by_dual.weights)
-    assert np.abs(by_dual.weights - by_map.weights).max() > 0.01
+    assert np.abs(by_dual.weights - by_mean.weights).max() > 0.01
 
 
 @EACH
@@ -115,15 +117,43 @@ def test_what_is_not_solved_is_said(world, monkeypatch):
 
     monkeypatch.setattr(compose, "penalised_compositions", unsolved)
     with pytest.warns(ConvergenceWarning, match=r"4 documents were not solved to optimality: .* up to 0\.001 below"):
-        weights_of(model, [counts[:10], counts[10:20]], "map")
+        weights_of(model, [counts[:10], counts[10:20]], "posterior-mean")
+
+
+def test_the_former_name_is_an_alias_that_warns(world):
+    counts, model = world
+    advice = "the method 'map' is now called 'posterior-mean': write 'posterior-mean' instead"
+    with pytest.warns(FutureWarning, match=advice):
+        assert check_method("map") == "posterior-mean"
+    with pytest.warns(FutureWarning, match=advice):
+        weights = weights_of(model, [counts], "map")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(weights, weights_of(model, [counts], "posterior-mean"))
+        np.testing.assert_array_equal(weights, joined(compositions(model, [counts])).weights)
+
+
+def test_estimators_and_models_of_the_first_release_work(sampled, tmp_path):
+    new = aw.AnchorTopicModel(4).fit(sampled.corpus)
+    with pytest.warns(FutureWarning, match="posterior-mean"):
+        old = aw.AnchorTopicModel(4, composition="map").fit(sampled.corpus)
+    with pytest.warns(FutureWarning, match="posterior-mean"):
+        weights = old.transform(sampled.corpus)
+    np.testing.assert_array_equal(weights, new.transform(sampled.corpus))
+    old.save(tmp_path / "old")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FutureWarning)
+        loaded = aw.load_model(tmp_path / "old")
+        np.testing.assert_array_equal(loaded.transform(sampled.corpus), weights)
+    assert loaded.composition == "posterior-mean"
 
 
 def test_what_cannot_be_done_is_refused(world):
     counts, model = world
-    assert check_method("map") == "map"
+    assert check_method("posterior-mean") == "posterior-mean"
     assert check_method("prior-aware") == "prior-aware"  # before a fit, which learns what it needs
-    for wrong in ("MAP", None, 3, ["map"]):
-        with pytest.raises(InputError, match="method must be one of 'map', 'prior-aware', but is"):
+    for wrong in ("MAP", None, 3, ["posterior-mean"], ["map"]):
+        with pytest.raises(InputError, match="method must be one of 'posterior-mean', 'prior-aware', but is"):
             check_method(wrong)
     bare = replace(model, composition_dual=None)
     with pytest.raises(InputError, match=r"need a dual matrix, learned on the documents of the fit"):

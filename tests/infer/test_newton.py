@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anchorwords.infer import newton
+from anchorwords.kernels import newton
 
 
 def a_problem(seed, K, T=8):

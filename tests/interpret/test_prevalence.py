@@ -194,7 +194,7 @@ def test_bad_input_is_refused(model, sampled):
     ):
         with pytest.raises(InputError, match=message):
             prevalence_by(model, counts, labels)
-    blocks = [counts[:3], counts[3:]]
+    blocks = lambda: [counts[:3], counts[3:]]  # noqa: E731 - a function does not say how many there are
     with pytest.raises(InputError, match="X has more than its 5"):
         prevalence_by(model, blocks, ["a"] * 5)
     with pytest.raises(InputError, match="has 7 for the 6 of X"):

@@ -113,7 +113,7 @@ def test_progress_is_told(model, sampled, monkeypatch):
     top_documents(model, sampled.corpus, 1, progress=lambda *now: told.append(now))
     assert told == [(200, 200 / 600), (400, 400 / 600), (600, 1.0)]
     told.clear()
-    top_documents(model, [sampled.corpus.counts], 1, progress=lambda *now: told.append(now))
+    top_documents(model, lambda: [sampled.corpus.counts], 1, progress=lambda *now: told.append(now))
     assert told[-1] == (600, None)
 
 
@@ -132,5 +132,5 @@ def test_bad_input_is_refused(model, sampled):
             top_documents(model, *arguments, **options)
     with pytest.raises(InputError, match="call fit first"):
         top_documents(aw.AnchorTopicModel(5), counts)
-    with pytest.raises(InputError, match="120 words without names, but the corpus has 2"):
+    with pytest.raises(InputError, match="knows 120 words, but X has 2 columns"):
         top_documents(replace(model.model_, vocabulary=None), aw.Corpus([[1, 1]], ["a", "b"]))

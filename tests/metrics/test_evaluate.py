@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import anchorwords as aw
-from anchorwords.corpus import stored
 from anchorwords.datasets import make_topics
 from anchorwords.exceptions import DegenerateWarning, InputError
 from anchorwords.metrics import METRICS, Reference
@@ -194,7 +193,7 @@ def test_every_kind_of_documents(problem, route, tmp_path, monkeypatch):
         corpus.save(tmp_path / "corpus")
         corpus = aw.open_corpus(tmp_path / "corpus")
         if route == "stored":
-            monkeypatch.setattr(stored, "_HELD", 0)
+            monkeypatch.setattr("anchorwords.sources.convert._HELD", 0)
             monkeypatch.setattr(store, "BLOCK_ENTRIES", 100)
     data = {
         "csr": sp.csr_array(X), "list of lists": X.tolist(), "corpus": corpus, "blocks": direct.cut(X, 7),
@@ -315,7 +314,7 @@ def test_a_corpus_is_matched_by_its_words(problem, route, tmp_path, monkeypatch)
     wider = np.hstack([np.full((60, 1), 3), X[:, order], np.ones((60, 1), int)])
     corpus = aw.Corpus(wider, ["new", *names[order], "newer"])
     if route == "stored":
-        monkeypatch.setattr(stored, "_HELD", 0)
+        monkeypatch.setattr("anchorwords.sources.convert._HELD", 0)
         monkeypatch.setattr(store, "BLOCK_ENTRIES", 200)
         corpus.save(tmp_path / "c")
         corpus = aw.open_corpus(tmp_path / "c")
@@ -543,9 +542,9 @@ def test_bad_input_is_refused_in_one_sentence(problem):
     X, model = problem
     with pytest.raises(InputError, match=r"there is no metric 'beauty': the names are relative_recovery, "):
         aw.evaluate(model, X, metrics=["entropy", "beauty"])
-    with pytest.raises(InputError, match="the model has 30 words, but X has 29"):
+    with pytest.raises(InputError, match="the model knows 30 words, but X has 29"):
         aw.evaluate(model, X[:, 1:])
-    with pytest.raises(InputError, match="the model has 30 words, but X has 29"):
+    with pytest.raises(InputError, match="the model knows 30 words, but X has 29"):
         aw.evaluate(model, direct.cut(X[:, 1:], 9))
     with pytest.raises(InputError, match="X is an iterator"):
         aw.evaluate(model, iter(direct.cut(X, 9)))

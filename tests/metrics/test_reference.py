@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 
 import anchorwords as aw
-from anchorwords.corpus import stored
 from anchorwords.exceptions import InputError
 from anchorwords.metrics import Reference, npmi_coherence, relative_approximation
 from anchorwords.metrics.reference import as_reference
@@ -28,7 +27,7 @@ def routes(X, tmp_path, monkeypatch):
     yield "function", lambda: direct.cut(X, 17)
     corpus.save(tmp_path / "c")
     yield "disk", aw.open_corpus(tmp_path / "c")
-    monkeypatch.setattr(stored, "_HELD", 0)
+    monkeypatch.setattr("anchorwords.sources.convert._HELD", 0)
     monkeypatch.setattr(store, "BLOCK_ENTRIES", 100)
     corpus.save(tmp_path / "d")
     yield "stored", aw.open_corpus(tmp_path / "d")
@@ -57,7 +56,7 @@ def test_a_corpus_is_matched_by_word(tmp_path, monkeypatch):
     order = np.random.default_rng(0).permutation(30)
     shuffled = X[:, order]
     names = tuple(NAMES[i] for i in order)
-    monkeypatch.setattr(stored, "_HELD", 0)
+    monkeypatch.setattr("anchorwords.sources.convert._HELD", 0)
     monkeypatch.setattr(store, "BLOCK_ENTRIES", 100)
     aw.Corpus(shuffled, names).save(tmp_path / "c")
     C = direct.eq1(X)

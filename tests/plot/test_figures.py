@@ -7,9 +7,10 @@ import pytest
 
 import anchorwords as aw
 from anchorwords.exceptions import InputError
+from anchorwords.interpret.association import topic_association
 from anchorwords.linalg.fixed_point import Iteration
 from anchorwords.plot import convergence, cooccurrence_space, spaces, topic_correlation
-from anchorwords.plot.correlation import log_ratios, topic_order
+from anchorwords.plot.correlation import topic_order
 from anchorwords.plot.labels import label_points
 
 
@@ -83,13 +84,15 @@ def test_labels_do_not_overlap():
     assert not (over & ~np.eye(len(boxes), dtype=bool)).any()
 
 
-def test_log_ratios_by_hand():
-    A = np.array([[0.25, 0.0, 0.0], [0.0, 0.75, 0.0], [0.0, 0.0, 0.0]])
-    found = log_ratios(A)
-    np.testing.assert_allclose(found[:2, :2], [[2.0, -4.0], [-4.0, np.log2(4 / 3)]])
-    assert np.isnan(found[2]).all()
-    p = np.array([0.2, 0.8])
-    np.testing.assert_allclose(log_ratios(np.outer(p, p)), 0.0, atol=1e-15)
+def test_correlation_shows_the_association(model_of):
+    model = model_of(130, 6)
+    order = np.argsort(-model.prevalence, kind="stable")
+    shown = topic_correlation(model).images[0].get_array()
+    np.testing.assert_array_equal(np.ma.getmaskarray(shown), np.eye(6, dtype=bool))  # none with itself
+    expected = topic_association(model).log2()[np.ix_(order, order)]
+    np.testing.assert_array_equal(shown.compressed(), expected[~np.eye(6, dtype=bool)])
+    plain = topic_correlation(model, normalised=False).images[0].get_array()
+    np.testing.assert_array_equal(plain, model.A[np.ix_(order, order)])
 
 
 def test_orders_of_topics():
@@ -98,6 +101,8 @@ def test_orders_of_topics():
     assert topic_order(prevalence, ratios, "prevalence").tolist() == [1, 2, 3, 0]
     similar = topic_order(prevalence, ratios, "similar").tolist()
     assert abs(similar.index(0) - similar.index(2)) == abs(similar.index(1) - similar.index(3)) == 1
+    np.fill_diagonal(ratios, np.nan)  # as it is drawn
+    assert topic_order(prevalence, ratios, "similar").tolist() == similar
     with pytest.raises(InputError, match="order must be"):
         topic_order(prevalence, ratios, "random")
 

@@ -7,11 +7,13 @@ from hypothesis import strategies as st
 
 import anchorwords as aw
 from anchorwords.exceptions import ConvergenceWarning, InputError
+from anchorwords.kernels import kernels_for, pairs, tiled
+from anchorwords.kernels.pairs import SparseCorrection
+from anchorwords.kernels.protocol import TooDense
+from anchorwords.kernels.tiled import TiledCorrection
 from anchorwords.linalg.factored import factored_distance
-from anchorwords.rectify import correction, pairs
-from anchorwords.rectify.correction import CorrectedOperator, TiledCorrection, checked_first, correction_of
+from anchorwords.rectify.correction import CorrectedOperator, checked_first, correction_of
 from anchorwords.rectify.finish import finish
-from anchorwords.rectify.pairs import SparseCorrection, TooDense
 from anchorwords.rectify.tangent import Point
 
 
@@ -67,7 +69,7 @@ def test_both_forms_are_the_definition(N, K, n_rows, seed, tile):
     rng = np.random.default_rng(seed + 1)
     V, P = rng.standard_normal((N, 3)), rng.standard_normal((N, 3))
     with pytest.MonkeyPatch.context() as patch:
-        for module in (correction, pairs):
+        for module in (tiled, pairs):
             patch.setattr(module, "_TILE_ENTRIES", tile)
         for found in (TiledCorrection(Y, n), SparseCorrection(Y, n, 1), SparseCorrection(Y, n, 3)):
             np.testing.assert_allclose(found.times(V), E @ V, atol=1e-11)
@@ -100,8 +102,8 @@ def test_single_precision_never_hides_a_negative_entry(seed):
 
 def test_a_dense_correction_is_left_to_tiles(monkeypatch):
     Y, n = sorted_by_norm(50, 3, 50, 0)
-    monkeypatch.setattr(pairs, "_DENSE_ENTRIES", 10)
-    monkeypatch.setattr(pairs, "_DENSE", 1)
+    monkeypatch.setattr(tiled, "_DENSE_ENTRIES", 10)
+    monkeypatch.setattr(tiled, "_DENSE", 1)
     with pytest.raises(TooDense):
         SparseCorrection(Y, n)
     assert isinstance(correction_of(Y, n), TiledCorrection)
@@ -219,14 +221,11 @@ def test_rows_are_projected_to_the_cone():
     """Against the definition: the nearest point with non-negative products, by non-negative least squares."""
     from scipy.optimize import nnls
 
-    from anchorwords.rectify.finish import _project
-
     rng = np.random.default_rng(3)
     anchored = rng.random((12, 4)) - 0.25
     start = rng.standard_normal((40, 4))
-    moved = start.copy()
     indptr, partners = np.arange(0, 12 * 41, 12), np.tile(np.arange(12, dtype=np.int32), 40)
-    _project(indptr, partners, anchored, moved, 1)
+    moved = kernels_for(start).project_to_cone(indptr, partners, anchored, start, spare=1e-9, n_jobs=1)
     for u0, u in zip(start, moved, strict=True):
         # The projection is u0 plus what is left of -u0 after its projection to the cone that the rows span.
         multipliers, _ = nnls(anchored.T, -u0)

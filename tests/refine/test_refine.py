@@ -15,13 +15,10 @@ from sklearn.base import clone
 
 import anchorwords as aw
 from anchorwords._validation import check_counts
-from anchorwords.corpus import stored
-from anchorwords.corpus.blocks import MatrixBlocks
 from anchorwords.datasets import make_topics
 from anchorwords.exceptions import InputError
 from anchorwords.metrics.matching import match_topics
 from anchorwords.model import TopicModel
-from anchorwords.pipeline import fit_topics
 from anchorwords.refine import refinement as refine
 from anchorwords.refine import sweep
 from anchorwords.refine.anchored import own_words, with_topics
@@ -31,10 +28,11 @@ from anchorwords.refine.refinement import (
     decorrelated,
     halves_of_topics,
     numbers_left,
-    refine_topics,
 )
 from anchorwords.refine.sweep import as_documents, expect
+from anchorwords.sources.kinds import MatrixBlocks
 from tests.contracts import check_valid_model
+from tests.fits import fit_topics, refine_topics
 from tests.refine.test_sweep import one_step
 
 PLAIN = Refinement(n_sweeps=8, split_sweeps=0, decorrelation=0.0)
@@ -65,7 +63,7 @@ def spectral(counts):
 
 
 def refined(model, counts, options, **others):
-    return refine_topics(model, counts, lambda: [counts], options, **others)
+    return refine_topics(model, counts, options, **others)
 
 
 def model_of(B, A, anchors):
@@ -409,7 +407,7 @@ def test_order_and_pieces_of_documents_do_not_matter(monkeypatch, counts, spectr
     shuffled = counts[np.random.default_rng(0).permutation(500)]
     others = [refined(spectral, shuffled, options)]
     blocks = [counts[:100], counts[100:101], counts[101:]]
-    others.append(refine_topics(spectral, None, lambda: iter(blocks), options))
+    others.append(refine_topics(spectral, lambda: iter(blocks), options))
     monkeypatch.setattr(sweep, "_WEIGHTS", 12 * 37)  # pieces of 37 documents
     others.append(refined(spectral, counts, options))
     monkeypatch.setattr(sweep, "_IN_MEMORY", 1000)
@@ -442,7 +440,7 @@ def test_the_estimator_is_the_same_for_every_seed_and_source(monkeypatch, tmp_pa
     first = fit(data.corpus)
     check_refined(first)
     data.corpus.save(tmp_path / "corpus")
-    monkeypatch.setattr(stored, "_HELD", 0)
+    monkeypatch.setattr("anchorwords.sources.convert._HELD", 0)
     on_disk = fit(aw.open_corpus(tmp_path / "corpus"))
     blocks = [counts[:250], counts[250:]]
     others = [fit(data.corpus, random_state=seed) for seed in (1, 2)]
@@ -687,7 +685,7 @@ def test_progress_and_log(data, caplog):
     assert shares == sorted(shares)
     assert shares[0] == 0.0
     assert shares[-1] == 1.0
-    assert "sweeps, log-likelihood a token" in caplog.text
+    assert "sweeps, log-likelihood per token" in caplog.text
 
 
 def test_a_sketch_cannot_be_refined(data):
@@ -745,5 +743,5 @@ def test_real_topics_grow_likelier_and_stay_valid(real_corpus):
         assert model.B.any(axis=1).all()
         assert model.log_likelihood[-1] > model.log_likelihood[0]
     blocks = MatrixBlocks([counts[:1000], counts[1000:]])
-    streamed = refine_topics(spectral, None, lambda: (block() for block in blocks.lazy_blocks()), options)
+    streamed = refine_topics(spectral, lambda: (block() for block in blocks.lazy_blocks()), options)
     assert match_topics(model.B, streamed.B).total_variation.max() < 1e-6

@@ -8,8 +8,11 @@ import scipy.sparse as sp
 from scipy.special import digamma
 from scipy.stats import dirichlet
 
+from anchorwords.kernels.sweep import _exp_digamma
 from anchorwords.refine import sweep
 from anchorwords.refine.sweep import Expected, Pieces, as_documents, expect, removal_losses
+from anchorwords.sources.convert import as_source
+from tests.fits import Blocks
 
 # The series of exp(digamma) is good to eleven digits; sums of a few hundred terms add little.
 SERIES = 1e-9
@@ -76,7 +79,7 @@ def test_logarithms_of_products_are_those_of_the_words(counts):
 def test_exp_digamma_is_good_to_eleven_digits():
     x = np.concatenate([np.logspace(-2.3, 5, 2000), [5.999999, 6.0, 6.000001]])
     # Where exp(digamma) is as small as exp(-200) the exponent itself is only known to 200 units in its last place.
-    np.testing.assert_allclose([sweep._exp_digamma(value) for value in x], np.exp(digamma(x)), rtol=3e-11)
+    np.testing.assert_allclose([_exp_digamma(value) for value in x], np.exp(digamma(x)), rtol=3e-11)
 
 
 def test_tokens_are_conserved():
@@ -161,7 +164,7 @@ def test_pieces_change_nothing_but_rounding(monkeypatch, step):
     expect(as_documents(counts), B, alpha, whole, 1, words, 1)
     monkeypatch.setattr(sweep, "_WEIGHTS", 7 * step)
     blocks = [counts[:40], counts[40:41], counts[41:]]
-    for pieces in (Pieces(counts, list, 7), Pieces(None, lambda: blocks, 7), Pieces(None, lambda: iter(blocks), 7)):
+    for pieces in (Pieces(as_source(counts), 7), Pieces(Blocks(blocks), 7), Pieces(Blocks(lambda: iter(blocks)), 7)):
         for _ in range(2):  # they can be gone through again
             rows, sums, first = [], np.zeros_like(B), 0
             for documents in pieces:
@@ -193,7 +196,7 @@ def test_a_document_twice_is_a_document_of_weight_two(monkeypatch):
         removal_losses(documents, B, own, background, 1), removal_losses(copies, B, repeated, background, 1), rtol=1e-10
     )
     monkeypatch.setattr(sweep, "_WEIGHTS", 7 * 20)
-    cut = list(Pieces(None, lambda: [counts[:33], counts[33:]], 7, weights))
+    cut = list(Pieces(Blocks([counts[:33], counts[33:]]), 7, weights))
     np.testing.assert_array_equal(np.concatenate([piece.weights for piece in cut]), weights)
 
 

@@ -51,7 +51,7 @@ def test_every_method_gives_a_valid_model(outcomes, experiment, method):
     assert outcome.model.n_words == experiment.corpus.n_words
     assert all(seconds >= 0.0 for seconds in outcome.seconds.values())
     # Characteristic words come from the original statistics, whatever was rectified.
-    C = experiment.C[outcome.model.anchors]
+    C = experiment.explicit.to_matrix()[outcome.model.anchors]
     np.testing.assert_allclose(
         outcome.model.anchor_rows.toarray(), C / C.sum(axis=1, keepdims=True), atol=1e-12
     )  # rounding of sums of 100 terms
@@ -61,7 +61,7 @@ def test_every_method_gives_a_valid_model(outcomes, experiment, method):
 
 
 def test_the_baseline_is_read_off_the_raw_statistics(outcomes, experiment):
-    np.testing.assert_array_equal(outcomes["Baseline"].matrix, experiment.C)
+    np.testing.assert_array_equal(outcomes["Baseline"].matrix, experiment.explicit.to_matrix())
     assert outcomes["Baseline"].converged is None  # there is nothing to converge
     assert outcomes["AP+AW"].converged is None  # its number of steps is fixed
 

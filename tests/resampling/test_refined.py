@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -11,12 +13,15 @@ from anchorwords.datasets import make_topics
 from anchorwords.exceptions import DegenerateWarning, InputError
 from anchorwords.metrics.matching import match_topics
 from anchorwords.presets import preset
-from anchorwords.refine.refinement import Refinement, refine_topics
+from anchorwords.provenance import Provenance
+from anchorwords.refine.refinement import Refinement
 from anchorwords.resampling import reweighted
 from anchorwords.resampling import stability as stability_module
-from anchorwords.resampling.reweighted import ReplicateStatistics, documents_of
+from anchorwords.resampling.reweighted import ReplicateStatistics
 from anchorwords.resampling.shards import shard_of
 from anchorwords.resampling.stability import _refined, stability
+from anchorwords.sources.convert import as_source
+from tests.fits import refine_topics
 from tests.metrics import direct
 from tests.resampling.test_stability import in_blocks, planted_and_junk, same
 
@@ -83,7 +88,7 @@ def test_whole_weights_are_documents_that_come_several_times(truth, models, how,
     X[5, 7] = 1  # too short for a pair: it has no number and no weight
     drawn = np.array([[2.0, 0.0, 1.0, 3.0, 0.0, 2.0, 0.0, 0.0], [2.0] * 8])
     monkeypatch.setattr(reweighted, "shard_weights", lambda *_: drawn)
-    statistics = ReplicateStatistics(documents_of(models[id(how)].model_, X), 2, 8, 0)
+    statistics = ReplicateStatistics(as_source(X), 2, 8, 0)
     spectral = aw.AnchorTopicModel(4, random_state=0).fit(truth.corpus).model_
     choice = Choice((), None)
     long = np.delete(X, 5, axis=0)
@@ -92,7 +97,7 @@ def test_whole_weights_are_documents_that_come_several_times(truth, models, how,
         np.testing.assert_array_equal(statistics.document_weights(r), times)
         again = aw.Corpus(np.repeat(long, times.astype(int), axis=0), truth.corpus.vocabulary).counts
         one = _refined(spectral, statistics, r, how["refinement"], choice, None)
-        two = refine_topics(spectral, again, lambda again=again: [again], how["refinement"])
+        two = refine_topics(spectral, again, how["refinement"])
         np.testing.assert_allclose(one.B, two.B, atol=ORDER)
         np.testing.assert_allclose(one.A, two.A, atol=ORDER)
         np.testing.assert_allclose(one.log_likelihood, two.log_likelihood, rtol=ORDER)
@@ -196,16 +201,21 @@ def test_anchors_given_and_words_forbidden_hold_in_every_replicate(truth, how, m
 # ---- a record without its estimator
 
 
+def bare(record):
+    return dataclasses.replace(record, provenance=Provenance())
+
+
 def test_a_record_that_does_not_say_how_it_was_refined_warns(truth, models):
     model = models[id(PLAIN)]  # of the defaults, which replicates get when nobody knows better
     with pytest.warns(DegenerateWarning, match="give the fitted estimator") as caught:
-        found = stability(model.model_, truth.corpus, n_replicates=2)
+        found = stability(bare(model.model_), truth.corpus, n_replicates=2)
     assert len(caught) == 1
     assert caught[0].filename == __file__
     same(found, stability(model, truth.corpus, n_replicates=2), 0.0)
     # Topics of the preset are others than those of the defaults, and that is said too.
+    record = bare(models[id(READERS)].model_)
     with pytest.warns(DegenerateWarning) as caught:
-        stability(models[id(READERS)].model_, truth.corpus, n_replicates=2, min_anchor_docs=READERS["min_anchor_docs"])
+        stability(record, truth.corpus, n_replicates=2, min_anchor_docs=READERS["min_anchor_docs"])
     assert ["give the fitted estimator" in str(one.message) for one in caught] == [True, False]
     assert "other topics than the model's" in str(caught[1].message)
 

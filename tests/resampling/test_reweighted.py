@@ -9,12 +9,17 @@ import scipy.sparse as sp
 import anchorwords as aw
 from anchorwords.exceptions import FractionalCountsWarning, InputError
 from anchorwords.resampling import reweighted
-from anchorwords.resampling.reweighted import ReplicateStatistics, documents_of
+from anchorwords.resampling.reweighted import ReplicateStatistics
 from anchorwords.resampling.shards import shard_of
+from anchorwords.sources.convert import in_columns, require_known_words
 from anchorwords.storage import corpus_folder as store
 from tests.metrics import direct
 
 NAMES = tuple(f"w{i}" for i in range(30))
+
+
+def documents_of(model, X):
+    return require_known_words(in_columns(X, model.vocabulary, model.n_words))
 
 
 def record(vocabulary=NAMES, n_words=30):
@@ -128,7 +133,7 @@ def test_bad_documents_get_a_sentence():
         statistics_of(iter(direct.cut(X, 11)))
     with pytest.raises(InputError, match="none of the model's words"):
         statistics_of(aw.Corpus(X, [f"other{i}" for i in range(30)]))
-    with pytest.raises(InputError, match="without names"):
+    with pytest.raises(InputError, match="30 words, but X has 29 columns"):
         documents_of(record(None), aw.Corpus(X[:, :29], NAMES[:29]))
 
 
@@ -138,7 +143,7 @@ def test_a_source_that_changes_between_passes_is_refused():
 
     def source():
         reads.append(1)
-        return direct.cut(X[: 60 - 10 * (len(reads) > 2)], 20)
+        return direct.cut(X[: 60 - 10 * (len(reads) > 3)], 20)
 
     found = statistics_of(source)
     with pytest.raises(InputError, match="the same documents every time"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from dataclasses import replace
 
@@ -13,10 +14,12 @@ from anchorwords.datasets import make_topics
 from anchorwords.exceptions import DegenerateWarning, InputError
 from anchorwords.linalg.randomized import randomized_eigh
 from anchorwords.metrics.matching import match_topics
+from anchorwords.provenance import Provenance
 from anchorwords.resampling.replicates import common_basis, leading_pairs
-from anchorwords.resampling.reweighted import ReplicateStatistics, documents_of
+from anchorwords.resampling.reweighted import ReplicateStatistics
 from anchorwords.resampling.shards import shard_weights
 from anchorwords.resampling.stability import _interval, stability
+from anchorwords.sources.convert import as_source
 from anchorwords.storage import corpus_folder as store
 from tests.metrics import direct
 
@@ -117,7 +120,7 @@ def test_a_spectral_model_is_judged_by_its_y_whatever_became_of_its_topics(truth
 def test_steps_lead_to_the_eigenpairs_of_the_replicate(n_words):
     corpus = make_topics(400, n_words, 5, doc_length=60, random_state=1).corpus
     record = aw.AnchorTopicModel(5).fit(corpus).model_
-    statistics = ReplicateStatistics(documents_of(record, corpus), 3, 16, 0)
+    statistics = ReplicateStatistics(as_source(corpus), 3, 16, 0)
     Q = common_basis(statistics, np.asarray(record.Y), 0)
     np.testing.assert_allclose(Q.T @ Q, np.eye(Q.shape[1]), atol=1e-10)
     errors = []
@@ -145,7 +148,7 @@ def test_near_true_refits_on_real_papers(real_corpus):
     corpus = real_corpus("nips12", 1000)
     record = aw.AnchorTopicModel(10).fit(corpus).model_
     n = 6
-    statistics = ReplicateStatistics(documents_of(record, corpus), n, 32, 0)
+    statistics = ReplicateStatistics(as_source(corpus), n, 32, 0)
     refits = []
     for r in range(1, n + 1):
         C = statistics.products([r], np.eye(1000))[0]
@@ -194,10 +197,11 @@ def test_anchors_given_to_an_estimator_are_kept(truth):
     given = [int(i) for i in truth.anchors[:, 0]]
     model = aw.AnchorTopicModel(4, anchors=given).fit(truth.corpus)
     np.testing.assert_array_equal(stability(model, truth.corpus, n_replicates=5).anchor, 1.0)
-    # The record does not tell which were given: without it replicates choose, and now and then choose others.
-    told = stability(model.model_, truth.corpus, n_replicates=5, anchors=given)
-    np.testing.assert_array_equal(told.anchor, 1.0)
-    assert stability(model.model_, truth.corpus, n_replicates=5).anchor.mean() < 1.0
+    # The record tells which were given; without its provenance replicates choose, and now and then choose others.
+    np.testing.assert_array_equal(stability(model.model_, truth.corpus, n_replicates=5).anchor, 1.0)
+    bare = dataclasses.replace(model.model_, provenance=Provenance())
+    np.testing.assert_array_equal(stability(bare, truth.corpus, n_replicates=5, anchors=given).anchor, 1.0)
+    assert stability(bare, truth.corpus, n_replicates=5).anchor.mean() < 1.0
 
 
 def test_groups_of_anchors_are_kept(truth):

@@ -7,11 +7,13 @@ import pytest
 import scipy.sparse as sp
 
 from anchorwords import CooccurrenceOperator
-from anchorwords.corpus.blocks import MatrixBlocks
 from anchorwords.datasets import make_topics
 from anchorwords.resampling.shards import shard_of
 from anchorwords.scanning.directions import _Crossed, shared_directions
 from anchorwords.scanning.halves import Half, halves_of
+from anchorwords.sources.convert import as_source
+from anchorwords.sources.kinds import MatrixBlocks
+from anchorwords.statistics.of_source import cooccurrence_of
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +22,8 @@ def corpus():
 
 
 def halves(X, K, seed=0):
-    return halves_of(X, np.ones(X.shape[1], dtype=bool), X.shape[0], K, seed, 1)
+    source = as_source(X)
+    return halves_of(source, cooccurrence_of(source, every_word=True), K, seed, 1)
 
 
 def split(X, seed=0, n_shards=40):
@@ -53,7 +56,7 @@ def test_halves_do_not_depend_on_blocks(corpus):
     X = corpus.counts
     whole = halves(X, 5)
     source = MatrixBlocks([sp.csr_array(X[a:b]) for a, b in ((0, 13), (13, 500), (500, 700))])
-    blocks = halves_of(source, np.ones(X.shape[1], dtype=bool), X.shape[0], 5, 0, 1)
+    blocks = halves_of(source, cooccurrence_of(source, every_word=True), 5, 0, 1)
     for one, other in zip(whole, blocks, strict=True):
         np.testing.assert_allclose(one.values, other.values, rtol=1e-9)
         # The basis is free in signs, which eigenvalues do not see.
@@ -67,7 +70,7 @@ def test_documents_without_a_pair_have_no_number(corpus):
     short = np.zeros((3, X.shape[1]))
     short[:, 0] = 1
     mixed = sp.csr_array(sp.vstack([short[:1], X[:100], short[1:], X[100:]]))
-    for one, other in zip(halves(X, 3), halves_of(mixed, np.ones(90, dtype=bool), 700, 3, 0, 1), strict=True):
+    for one, other in zip(halves(X, 3), halves(mixed, 3), strict=True):
         np.testing.assert_allclose(one.values, other.values, rtol=1e-10)
 
 

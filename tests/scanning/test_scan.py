@@ -103,7 +103,7 @@ def test_a_data_frame_names_its_columns(data):
 
 def test_a_corpus_on_disk(tmp_path, data, monkeypatch):
     data.corpus.save(tmp_path / "corpus")
-    monkeypatch.setattr("anchorwords.corpus.stored._HELD", 0)
+    monkeypatch.setattr("anchorwords.sources.convert._HELD", 0)
     stored = scan(aw.open_corpus(tmp_path / "corpus"), (3, 5))
     for row, same in zip(scan(data.corpus, (3, 5)).rows(), stored.rows(), strict=True):
         assert without_nan(same) == pytest.approx(without_nan(row), rel=1e-4, abs=1e-12)

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anchorwords as aw
-from anchorwords.corpus.blocks import MatrixBlocks
 from anchorwords.exceptions import InputError
+from anchorwords.sources.kinds import MatrixBlocks
 from anchorwords.statistics import norms
 from anchorwords.statistics.norms import RowNorms, row_norms
 from anchorwords.statistics.streamed import StreamedOperator

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anchorwords as aw
-from anchorwords.corpus import stored
-from anchorwords.corpus.blocks import MatrixBlocks
 from anchorwords.exceptions import FractionalCountsWarning, InputError
 from anchorwords.metrics import match_topics
+from anchorwords.sources.kinds import MatrixBlocks
 from anchorwords.statistics.streamed import StreamedOperator
 from anchorwords.storage import corpus_folder as store
 
@@ -40,7 +39,7 @@ ROUNDING = {"rtol": 1e-12, "atol": 1e-15}
 def test_every_product_is_that_of_the_matrix(size):
     X = random_counts(0)
     streamed = StreamedOperator(MatrixBlocks(cut(X, size)))
-    used = np.flatnonzero(streamed.used)
+    used = np.flatnonzero(streamed.words.mask)
     np.testing.assert_array_equal(used, np.flatnonzero(X[X.sum(axis=1) >= 2].sum(axis=0)))
     C = aw.cooccurrence(X)[np.ix_(used, used)]
     V = np.random.default_rng(1).standard_normal((used.size, 11))
@@ -59,7 +58,7 @@ def test_every_product_is_that_of_the_matrix(size):
 def test_norms_and_submatrices_are_those_of_the_matrix(size, every_word, monkeypatch):
     X = random_counts(4)
     operator = StreamedOperator(MatrixBlocks(cut(X, size)), every_word=every_word)
-    kept = np.arange(15) if every_word else np.flatnonzero(operator.used)
+    kept = operator.words.positions
     C = aw.cooccurrence(X)[np.ix_(kept, kept)]
     words = [5, 0, 3, 5, kept.size - 1]  # in any order, and twice
     np.testing.assert_allclose(operator.submatrix(words), C[np.ix_(words, words)], **ROUNDING)
@@ -88,7 +87,7 @@ def test_every_word_keeps_those_that_never_occur(size):
     X[6, 4] = 1  # a word whose only document has one token
     C = aw.cooccurrence(X)
     operator = StreamedOperator(MatrixBlocks(cut(X, size)), every_word=True)
-    np.testing.assert_array_equal(np.flatnonzero(~operator.used), [3, 4])
+    np.testing.assert_array_equal(np.flatnonzero(operator.document_frequencies == 0), [3, 4])
     assert operator.shape == (15, 15)
     V = np.random.default_rng(1).standard_normal((15, 5))
     np.testing.assert_allclose(operator @ V, C @ V, **ROUNDING)
@@ -123,7 +122,7 @@ def test_fractions_are_clipped_as_in_memory():
         C = aw.cooccurrence(X)
     with pytest.warns(FractionalCountsWarning):
         streamed = StreamedOperator(MatrixBlocks(cut(X, 11)))
-    used = np.flatnonzero(streamed.used)
+    used = np.flatnonzero(streamed.words.mask)
     np.testing.assert_allclose(streamed.to_matrix(), C[np.ix_(used, used)], rtol=1e-10, atol=1e-15)
 
 
@@ -155,7 +154,7 @@ def test_all_routes_lead_to_the_same_topics(sampled, reference, tmp_path, monkey
     else:
         if route != "disk":
             monkeypatch.setattr(store, "BLOCK_ENTRIES", 500)
-            monkeypatch.setattr(stored, "_HELD", 0)
+            monkeypatch.setattr("anchorwords.sources.convert._HELD", 0)
         corpus.save(tmp_path / "corpus")
         opened = aw.open_corpus(tmp_path / "corpus")
         data = opened.prune() if route == "pruned view" else opened
@@ -215,7 +214,7 @@ def test_sources_that_cannot_be_read_again_are_refused(sampled):
         aw.AnchorTopicModel(1).fit([sp.csr_array([[1, 0], [0, 1]])])
     with pytest.raises(InputError, match="2\\^53"):
         aw.AnchorTopicModel(1).fit([sp.csr_array([[2.0**60, 1.0], [1.0, 1.0]])])
-    with pytest.raises(InputError, match="features"):
+    with pytest.raises(InputError, match="knows 120 words, but X has 7 columns"):
         aw.AnchorTopicModel(3).fit(sampled.corpus.counts).transform([sp.csr_array((2, 7))])
 
 
@@ -228,7 +227,7 @@ def in_five_hundreds(counts):
 def test_routes_agree_on_real_data(real_corpus, tmp_path, monkeypatch, name, n_words, K):
     corpus = real_corpus(name, n_words)
     reference = aw.AnchorTopicModel(K).fit(corpus)
-    monkeypatch.setattr(stored, "_HELD", 0)
+    monkeypatch.setattr("anchorwords.sources.convert._HELD", 0)
     order = np.random.default_rng(0).permutation(corpus.n_docs)
     shuffled = aw.Corpus(corpus.counts[order], corpus.vocabulary)
     for number, (source, size) in enumerate([(corpus, 1 << 21), (corpus, 20_000), (shuffled, 50_000)]):

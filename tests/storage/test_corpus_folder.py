@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import anchorwords as aw
+from anchorwords.corpus.text_rule import TextRule
 from anchorwords.exceptions import CorpusFormatError, InputError, TooLargeError
 from anchorwords.storage import corpus_folder as store
 from anchorwords.storage import folders as _folders
@@ -60,7 +61,7 @@ def sampled_corpus(n_docs=60, n_words=25, seed=0, ids=True):
     counts = rng.integers(1, 9, (n_docs, n_words)) * (rng.random((n_docs, n_words)) < rng.random(n_words) * 0.5)
     counts[rng.random(n_docs) < 0.1] = 0
     names = [f"d{m}" for m in range(n_docs)] if ids else None
-    return aw.Corpus(counts, [f"w{i}" for i in range(n_words)], names, text_rule={"lowercase": True})
+    return aw.Corpus(counts, [f"w{i}" for i in range(n_words)], names, text_rule=TextRule())
 
 
 # ---- Round trips.
@@ -116,7 +117,7 @@ def test_tokens_and_ids_of_any_characters_are_imported_as_they_are(tmp_path):
         aw.Corpus([[3]], ["one"], [""]),
         aw.Corpus([[0, 0]], ["a", "b"]),
         aw.Corpus(np.zeros((5, 2)), ["a", "b"], list("vwxyz")),
-        aw.Corpus(COUNTS, WORDS, text_rule={"lowercase": False, "stop_words": ["é", "\ud800"]}),
+        aw.Corpus(COUNTS, WORDS, text_rule=TextRule(lowercase=False, stop_words=frozenset(["é", "\ud800"]))),
         sampled_corpus(),
     ],
     ids=["no ids", "ids", "one document", "an empty id", "nothing in it", "empty documents", "a rule", "larger"],

@@ -19,16 +19,30 @@ import pytest
 import scipy.sparse as sp
 
 import anchorwords as aw
+from anchorwords.corpus.text_rule import TextRule
 from anchorwords.exceptions import InputError, ModelFormatError
 from anchorwords.linalg.fixed_point import Iteration
 from anchorwords.model import Stability, TopicModel
+from anchorwords.provenance import Provenance
 from anchorwords.storage import folders as _folders
 from anchorwords.storage import model_folder as persist
 from anchorwords.storage.model_folder import read_model, write_model
 from anchorwords.storage.safetensors import read_tensors, write_tensors
-from tests.fixtures import model_v3
+from tests.fixtures import model_v3, model_v4
 
-OPTIONAL = ("vocabulary", "Y", "anchor_rows", "anchor_groups", "composition_dual", "stability", "log_likelihood")
+# Fields that a record need not have, with their defaults.
+OPTIONAL = {
+    "vocabulary": None,
+    "Y": None,
+    "anchor_rows": None,
+    "anchor_groups": None,
+    "composition_dual": None,
+    "stability": None,
+    "log_likelihood": None,
+    "labels": None,
+    "ids": (),
+    "provenance": Provenance(),
+}
 
 
 def same_bits(found, expected):
@@ -50,6 +64,8 @@ def same_record(found, expected):
             assert one.shape == other.shape
             for part in ("data", "indices", "indptr"):
                 same_bits(getattr(one, part), getattr(other, part))
+        elif field.name == "history" and other is not None:
+            same_history(one, other)
         else:
             assert type(one) is type(other)
             assert one == other
@@ -116,35 +132,42 @@ def test_data_frame_names_survive(sampled, tmp_path):
     assert aw.load_model(tmp_path / "model").feature_names_in_.tolist() == list(sampled.corpus.vocabulary)
 
 
+def with_provenance(model, **changes):
+    """The record with another provenance."""
+    return dataclasses.replace(model, provenance=model.provenance.with_changes(**changes))
+
+
 def test_histories_of_any_numbers_and_length_survive(fitted, tmp_path):
     model = copy.copy(fitted)
     rng = np.random.default_rng(0)
     steps = [Iteration(*row) for row in rng.standard_normal((2000, 3)) * 10.0 ** rng.integers(-300, 300, (2000, 3))]
     steps += [Iteration(0.0, -0.0), Iteration(np.float64(5e-324), 1.7976931348623157e308, 1 / 3)]
-    model.history_, model.n_iter_, model.n_skipped_ = tuple(steps), len(steps), 2**40
+    model.model_ = with_provenance(fitted.model_, history=tuple(steps), n_iter=len(steps), n_skipped=2**40)
     model.save(tmp_path / "model")
     loaded = aw.load_model(tmp_path / "model")
     assert [tuple(map(float.hex, step)) for step in loaded.history_] == [tuple(map(float.hex, step)) for step in steps]
     assert (loaded.n_iter_, loaded.n_skipped_) == (2002, 2**40)
-    # JSON has no infinity: it comes back as what is not a number either.
-    model.history_ = (Iteration(np.inf, -np.inf, np.nan), Iteration(1.0, np.nan, 2.0))
-    model.n_iter_ = 2
+    # JSON has no infinity: it is read back as NaN.
+    model.model_ = with_provenance(
+        fitted.model_, history=(Iteration(np.inf, -np.inf, np.nan), Iteration(1.0, np.nan, 2.0)), n_iter=2
+    )
     model.save(tmp_path / "model")
     same_history(aw.load_model(tmp_path / "model").history_, (Iteration(*[np.nan] * 3), Iteration(1.0, np.nan, 2.0)))
     assert "NaN" not in (tmp_path / "model" / "model.json").read_text(encoding="utf-8")
 
 
-def test_models_saved_before_fits_were_remembered(fitted, tmp_path):
-    fitted.save(tmp_path / "model")
-    manifest = manifest_of(tmp_path / "model")
-    for key in ("n_docs", "n_skipped", "history"):
-        del manifest["metadata"][key]
-    reseal(tmp_path / "model", manifest)
+def test_models_saved_before_fits_were_remembered(any_format):
+    folder, key = any_format
+    manifest = manifest_of(folder)
+    for name in ("n_docs", "n_skipped", "history"):
+        manifest[key].pop(name, None)
+    reseal(folder, manifest)
+    expected = (manifest[key]["n_iter"], manifest[key]["converged"])
     for turn in ("of an earlier version", "and saved again by this one"):
-        loaded = aw.load_model(tmp_path / "model")
+        loaded = aw.load_model(folder)
         assert (loaded.n_docs_, loaded.n_skipped_, loaded.history_) == (None, None, None), turn
-        assert (loaded.n_iter_, loaded.converged_) == (fitted.n_iter_, True), turn
-        loaded.save(tmp_path / "model")
+        assert (loaded.n_iter_, loaded.converged_) == expected, turn
+        loaded.save(folder)
 
 
 def test_no_pickle_and_no_leftovers(fitted, tmp_path):
@@ -234,20 +257,51 @@ def test_words_of_any_kind_survive(sampled, tmp_path):
 
 def test_every_field_of_the_record_has_a_place():
     # A field that is added later needs a place in the folder, and a new version where readers must know it.
-    placed = {name.split(".")[0] for name in persist._LAYOUT} | {"A_raw_sum"}
+    facts = persist._facts_of(model_v4.record()).keys() - {"n_words", "n_components"}
+    assert facts == {"A_raw_sum", "stability", "labels", "ids", "provenance"}
+    placed = {name.split(".")[0] for name in persist._LAYOUT} | facts
     assert placed == {field.name for field in dataclasses.fields(TopicModel)}
     parts = {name.removeprefix("stability.") for name in persist._LAYOUT if name.startswith("stability.")}
     assert parts | persist._STABILITY_NUMBERS.keys() == {field.name for field in dataclasses.fields(Stability)}
-    assert {field.name for field in dataclasses.fields(TopicModel)} >= set(OPTIONAL)
+    assert model_v4.PROVENANCE.to_dict().keys() == {field.name for field in dataclasses.fields(Provenance)}
+    required = {"B", "A", "A_raw_sum", "anchors", "word_topics", "word_probs"}
+    assert {field.name for field in dataclasses.fields(TopicModel)} == required | OPTIONAL.keys()
+
+
+def test_the_fixture_of_version_4_has_no_default_values():
+    # So that a field that is not saved, or saved in the place of another, does not pass the tests below.
+    for record, parts in ((model_v4.record(), OPTIONAL), (model_v4.PROVENANCE, vars(Provenance(version="")))):
+        for name, default in parts.items():
+            assert getattr(record, name) is not None
+            assert name in ("Y", "composition_dual", "anchor_rows") or getattr(record, name) != default
+    assert model_v4.record().ids != (0, 1, 2)
 
 
 @pytest.mark.parametrize("left_out", [c for n in range(3) for c in itertools.combinations(OPTIONAL, n)], ids="-".join)
 def test_round_trip_with_and_without_each_field(tmp_path, left_out):
-    model = dataclasses.replace(model_v3.record(), **dict.fromkeys(left_out))
-    write_model(tmp_path / "model", model, {"any": ["thing", None, 1.5]})
-    found, metadata = read_model(tmp_path / "model")
+    model = dataclasses.replace(model_v4.record(), **{name: OPTIONAL[name] for name in left_out})
+    write_model(tmp_path / "model", model)
+    found = read_model(tmp_path / "model")
     same_record(found, model)
-    assert metadata == {"any": ["thing", None, 1.5]}
+    assert found.ids == ((0, 1, 2) if "ids" in left_out else (2, 0, 5))
+
+
+@pytest.mark.parametrize("left_out", [field.name for field in dataclasses.fields(Provenance)])
+def test_round_trip_with_and_without_each_part_of_the_provenance(tmp_path, left_out):
+    more = {"history": None} if left_out == "n_iter" else {}  # a history has as many steps as n_iter says
+    model = with_provenance(model_v4.record(), **{left_out: getattr(Provenance(), left_out)}, **more)
+    write_model(tmp_path / "model", model)
+    same_record(read_model(tmp_path / "model"), model)
+
+
+def test_labels_and_ids_stay_with_an_estimator(fitted, tmp_path):
+    model = copy.copy(fitted)
+    model.model_ = dataclasses.replace(fitted.model_.with_labels(["a", "", "語", "new\nline"]), ids=(7, 3, 2**40, 0))
+    for turn in range(2):
+        model.save(tmp_path / "model")
+        model = aw.load_model(tmp_path / "model")
+        assert model.model_.labels == ("a", "", "語", "new\nline"), turn
+        assert model.model_.ids == (7, 3, 2**40, 0), turn
 
 
 def retyped(model, floats, integers):
@@ -268,13 +322,13 @@ def retyped(model, floats, integers):
 @pytest.mark.parametrize("integers", [np.int32, np.int64])
 def test_types_survive(tmp_path, floats, integers):
     # Also long indices, which SciPy shortens where it can.
-    model = retyped(model_v3.record(), floats, integers)
+    model = retyped(model_v4.record(), floats, integers)
     write_model(tmp_path / "model", model)
-    same_record(read_model(tmp_path / "model")[0], model)
+    same_record(read_model(tmp_path / "model"), model)
 
 
 def test_any_order_in_memory_is_saved(tmp_path):
-    model = model_v3.record()
+    model = model_v4.record()
     wide = np.zeros((12, 9))
     wide[:, ::3] = model.Y
     locked = model.word_topics.copy()
@@ -290,7 +344,7 @@ def test_any_order_in_memory_is_saved(tmp_path):
         composition_dual=model.composition_dual.astype(">f8"),
     )
     write_model(tmp_path / "model", other)
-    found, _ = read_model(tmp_path / "model")
+    found = read_model(tmp_path / "model")
     same_record(found, model)
     assert all(array.flags.c_contiguous for array in arrays_of(found).values())
 
@@ -300,7 +354,7 @@ def test_the_smallest_models(tmp_path):
     one = np.ones((1, 1))
     model = TopicModel(one, one, 0.0, np.zeros(1, dtype=np.intp), one, one[0], [""], anchor_rows=sp.csr_array((1, 1)))
     write_model(tmp_path / "model", model)
-    found, _ = read_model(tmp_path / "model")
+    found = read_model(tmp_path / "model")
     same_record(found, model)
     assert found.vocabulary == ("",)
     assert found.anchor_rows.nnz == 0
@@ -308,12 +362,12 @@ def test_the_smallest_models(tmp_path):
     rows = sp.csr_array(np.array([[0.5, 0.5, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]))
     model = TopicModel(np.eye(4), np.eye(4) / 4, 1.0, np.arange(4), np.eye(4), np.full(4, 0.25), anchor_rows=rows)
     write_model(tmp_path / "model", model)
-    same_record(read_model(tmp_path / "model")[0], model)
+    same_record(read_model(tmp_path / "model"), model)
 
 
 def test_arrays_are_mapped_and_read_only(tmp_path):
-    write_model(tmp_path / "model", model_v3.record())
-    found, _ = read_model(tmp_path / "model")
+    write_model(tmp_path / "model", model_v4.record())
+    found = read_model(tmp_path / "model")
     assert len(arrays_of(found)) == 17
     for array in arrays_of(found).values():
         assert type(array) is np.ndarray
@@ -329,10 +383,10 @@ def test_arrays_are_mapped_and_read_only(tmp_path):
 def test_a_loaded_model_outlives_its_folder(fitted, sampled, tmp_path):
     fitted.save(tmp_path / "model")
     loaded = aw.load_model(tmp_path / "model")
-    bare, _ = read_model(tmp_path / "model")
+    bare = read_model(tmp_path / "model")
     expected = fitted.transform(sampled.corpus)
-    write_model(tmp_path / "model", model_v3.record())
-    same_record(read_model(tmp_path / "model")[0], model_v3.record())
+    write_model(tmp_path / "model", model_v4.record())
+    same_record(read_model(tmp_path / "model"), model_v4.record())
     same_record(bare, fitted.model_)
     np.testing.assert_array_equal(loaded.transform(sampled.corpus), expected)
     shutil.rmtree(tmp_path / "model")
@@ -341,13 +395,13 @@ def test_a_loaded_model_outlives_its_folder(fitted, sampled, tmp_path):
 
 
 def test_a_model_can_be_saved_over_the_file_it_is_mapped_from(tmp_path):
-    write_model(tmp_path / "model", model_v3.record())
+    write_model(tmp_path / "model", model_v4.record())
     for turn in range(3):
-        model, _ = read_model(tmp_path / "model")
+        model = read_model(tmp_path / "model")
         write_model(tmp_path / "model", model.with_vocabulary([f"{turn}.{i}" for i in range(12)]))
-    found, _ = read_model(tmp_path / "model")
+    found = read_model(tmp_path / "model")
     assert found.vocabulary[0] == "2.0"
-    same_record(found.with_vocabulary(model_v3.WORDS), model_v3.record())
+    same_record(found.with_vocabulary(model_v4.WORDS), model_v4.record())
 
 
 def test_the_same_model_is_the_same_bytes(fitted, tmp_path):
@@ -373,13 +427,16 @@ def test_compositions_are_the_same_bits(sampled, tmp_path, n_topics, n_words):
 def test_the_manifest_says_what_wrote_it(fitted, tmp_path):
     fitted.save(tmp_path / "model")
     manifest = json.loads((tmp_path / "model" / "model.json").read_text(encoding="utf-8"))
-    assert (manifest["format"], manifest["format_version"]) == ("anchorwords-model", 3)
+    assert (manifest["format"], manifest["format_version"]) == ("anchorwords-model", 4)
     assert manifest["written_by"] == f"anchorwords {aw.__version__}"
     versions = {name: importlib.metadata.version(name) for name in ("numpy", "scipy", "numba", "scikit-learn")}
     assert manifest["libraries"] == {"python": platform.python_version(), **versions}
     raw = (tmp_path / "model" / "model.safetensors").read_bytes()
     assert manifest["checksums"] == {"model.safetensors": f"sha256:{hashlib.sha256(raw).hexdigest()}"}
-    assert manifest["metadata"]["params"]["n_components"] == 4
+    assert manifest["provenance"]["parameters"]["n_components"] == 4
+    assert manifest["provenance"]["version"] == aw.__version__
+    assert (manifest["labels"], manifest["ids"]) == (None, [0, 1, 2, 3])
+    assert "metadata" not in manifest
     # Neither documents nor words are in it: its size does not grow with them.
     assert len(json.dumps(manifest)) < 5000
 
@@ -389,37 +446,50 @@ def test_libraries_that_are_not_there_are_not_named(tmp_path, monkeypatch):
     assert persist._libraries().keys() == {"python", "numpy"}
 
 
-def test_metadata_come_back_as_json_has_them(tmp_path):
+def test_parameters_come_back_as_json_has_them(tmp_path):
     # Keys that sort otherwise as text, tuples, and two surrogates that JSON makes one character of.
-    write_model(tmp_path / "model", model_v3.record(), {"k": {10: 1, 9: (2, 3)}, "w": "\ud83d\ude42"})
-    assert read_model(tmp_path / "model")[1] == {"k": {"10": 1, "9": [2, 3]}, "w": "🙂"}
+    given = {"k": {10: 1, 9: (2, 3)}, "w": "\ud83d\ude42"}
+    write_model(tmp_path / "model", with_provenance(model_v4.record(), parameters=given))
+    found = read_model(tmp_path / "model").provenance.parameters
+    assert found == {"k": {"10": 1, "9": [2, 3]}, "w": "🙂"}
     nested = []
     nested.append(nested)
     for wrong in ({"x": float("nan")}, {"x": np.zeros(2)}, {"x": {1, 2}}, {"x": nested}):
-        with pytest.raises(InputError, match="metadata must be what JSON can hold"):
-            write_model(tmp_path / "other", model_v3.record(), wrong)
+        with pytest.raises(InputError, match="the provenance of a model must be what JSON can hold"):
+            write_model(tmp_path / "other", with_provenance(model_v4.record(), parameters=wrong))
     assert os.listdir(tmp_path) == ["model"]
 
 
-# ---- Today's format, for good.
+# ---- Formats of the past and of today, for good.
+
+
+def test_the_fixture_of_version_4_is_read_for_ever():
+    # Never make this folder anew for version 4, whatever this test says: see tests/fixtures/model_v4.py.
+    assert manifest_of(model_v4.FOLDER)["format_version"] == 4
+    same_record(read_model(model_v4.FOLDER), model_v4.record())
+    with pytest.raises(FileExistsError, match="never made anew"):
+        model_v4.make()
 
 
 def test_the_fixture_of_version_3_is_read_for_ever():
     # Never make this folder anew for version 3, whatever this test says: see tests/fixtures/model_v3.py.
-    model, metadata = read_model(model_v3.FOLDER)
+    manifest = manifest_of(model_v3.FOLDER)
+    assert manifest["format_version"] == 3
+    assert not {"labels", "ids", "provenance"} & manifest.keys()
+    model = read_model(model_v3.FOLDER)
     same_record(model, model_v3.record())
-    assert metadata == model_v3.METADATA
-    with pytest.raises(FileExistsError, match="never made anew"):
-        model_v3.make()
+    assert (model.labels, model.ids) == (None, (0, 1, 2))
 
 
 def test_the_fixture_of_version_3_composes_documents(tmp_path):
-    write_model(tmp_path / "model", model_v3.record(), model_v3.METADATA)
+    write_model(tmp_path / "model", model_v3.record())
     now, then = aw.load_model(tmp_path / "model"), aw.load_model(model_v3.FOLDER)
     assert then.get_params() == now.get_params()
     assert then.rectifier == aw.ENN(tol=1e-5)
+    assert then.composition == "prior-aware"
     assert (then.n_iter_, then.converged_, then.n_features_in_) == (17, True, 12)
     assert (then.n_docs_, then.n_skipped_, then.history_) == (None, None, None)  # of before these were kept
+    assert then.text_rule_ == TextRule()
     X = np.random.default_rng(0).integers(0, 5, (20, 12))
     X[3] = 0
     weights = then.transform(X)
@@ -427,6 +497,61 @@ def test_the_fixture_of_version_3_composes_documents(tmp_path):
     np.testing.assert_allclose(weights.sum(axis=1), 1.0, atol=1e-12)
     np.testing.assert_array_equal(weights[3], then.topic_prevalence_)
     assert [row["anchor"] for row in aw.topic_table(then)] == [row["anchor"] for row in aw.topic_table(now)]
+
+
+def test_the_fixture_of_version_4_composes_documents():
+    then, older = aw.load_model(model_v4.FOLDER), aw.load_model(model_v3.FOLDER)
+    assert then.get_params() == older.get_params() | {"random_state": 7, "n_jobs": 2}
+    assert (then.n_iter_, then.converged_, then.n_features_in_) == (3, False, 12)
+    assert (then.n_docs_, then.n_skipped_) == (600, 3)
+    same_history(then.history_, model_v4.PROVENANCE.history)
+    assert then.text_rule_ == model_v4.PROVENANCE.reading
+    assert then.feature_names_in_.tolist() == list(model_v4.WORDS)
+    X = aw.Corpus(np.random.default_rng(0).integers(0, 5, (20, 12)), model_v4.WORDS)
+    assert then.transform(X).tobytes() == older.transform(X).tobytes()
+
+
+def test_a_folder_of_version_3_that_is_saved_again_has_version_4(folder_v3):
+    before = aw.load_model(folder_v3)
+    before.save(folder_v3)
+    manifest = manifest_of(folder_v3)
+    assert manifest["format_version"] == 4
+    assert "metadata" not in manifest
+    after = aw.load_model(folder_v3)
+    same_record(after.model_, model_v3.record())
+    assert after.get_params() == before.get_params()
+
+
+def test_compositions_named_map_by_version_3_are_posterior_means(folder_v3):
+    manifest = manifest_of(folder_v3)
+    manifest["metadata"]["params"]["composition"] = "map"
+    reseal(folder_v3, manifest)
+    X = np.random.default_rng(0).integers(0, 5, (20, 12))
+    expected = aw.load_model(model_v3.FOLDER).set_params(composition="posterior-mean").transform(X)
+    for turn in ("of version 3", "and saved again by this one"):
+        loaded = aw.load_model(folder_v3)
+        assert loaded.composition == "posterior-mean", turn
+        assert loaded.transform(X).tobytes() == expected.tobytes(), turn
+        loaded.save(folder_v3)
+
+
+def test_what_version_3_kept_of_a_fit_is_read(folder_v3):
+    manifest = manifest_of(folder_v3)
+    rule = model_v4.PROVENANCE.reading
+    manifest["metadata"].update(
+        n_docs=600, n_skipped=2, n_iter=2, converged=False, feature_names_in=True, text_rule=rule.to_dict(),
+        history={"change": [0.5, None], "violation": [1.0, 0.25], "objective": [None, 2.0]},
+    )  # fmt: skip
+    reseal(folder_v3, manifest)
+    expected = Provenance(
+        reading=rule, parameters=model_v3.PARAMETERS, n_docs=600, n_skipped=2, n_iter=2, converged=False,
+        history=(Iteration(0.5, 1.0), Iteration(np.nan, 0.25, 2.0)), named_columns=True, version="",
+    )  # fmt: skip
+    same_record(read_model(folder_v3).provenance, expected)
+    # Documents that were not text had no rule.
+    manifest["metadata"]["text_rule"] = None
+    reseal(folder_v3, manifest)
+    assert aw.load_model(folder_v3).text_rule_ is None
 
 
 # ---- What is damaged, or made to harm.
@@ -473,7 +598,19 @@ def refused(folder, match):
 
 @pytest.fixture
 def folder(tmp_path):
+    return shutil.copytree(model_v4.FOLDER, tmp_path / "model")
+
+
+@pytest.fixture
+def folder_v3(tmp_path):
     return shutil.copytree(model_v3.FOLDER, tmp_path / "model")
+
+
+@pytest.fixture(params=[3, 4])
+def any_format(request, tmp_path):
+    """A folder of each format that can be read, and the key of its manifest that holds what an estimator noted down."""
+    source, key = {3: (model_v3.FOLDER, "metadata"), 4: (model_v4.FOLDER, "provenance")}[request.param]
+    return shutil.copytree(source, tmp_path / "model"), key
 
 
 def at(place, value):
@@ -656,28 +793,77 @@ FACTS = [
     ({"checksums": {"model.safetensors": 5}}, "lacks the checksum"),
     ({"checksums": {"model.safetensors": "sha256:"}}, "checksum of model.safetensors is wrong"),
     ({"checksums": {"../other": "sha256:0"}}, "lacks the checksum"),
-    ({"metadata": []}, "or metadata"),
-    ({"metadata": None}, "or metadata"),
-    ({"metadata": {}}, "does not describe a fitted estimator"),
+    ({"labels": "abc"}, "the labels do not name each topic once"),
+    ({"labels": 3}, "the labels do not name each topic once"),
+    ({"labels": False}, "the labels do not name each topic once"),
+    ({"labels": {"0": "a", "1": "b", "2": "c"}}, "the labels do not name each topic once"),
+    ({"labels": []}, "the labels do not name each topic once"),
+    ({"labels": ["a", "b"]}, "the labels do not name each topic once"),
+    ({"labels": ["a", "b", "c", "d"]}, "the labels do not name each topic once"),
+    ({"labels": ["a", "b", 3]}, "the labels do not name each topic once"),
+    ({"labels": ["a", "b", None]}, "the labels do not name each topic once"),
+    ({"labels": ["a", "b", ["c"]]}, "the labels do not name each topic once"),
+    ({"ids": "012"}, "the ids do not number each topic once"),
+    ({"ids": 3}, "the ids do not number each topic once"),
+    ({"ids": False}, "the ids do not number each topic once"),
+    ({"ids": {"0": 0, "1": 1, "2": 2}}, "the ids do not number each topic once"),
+    ({"ids": []}, "the ids do not number each topic once"),
+    ({"ids": [0, 1]}, "the ids do not number each topic once"),
+    ({"ids": [0, 1, 2, 3]}, "the ids do not number each topic once"),
+    ({"ids": [0, 1, 1]}, "the ids do not number each topic once"),
+    ({"ids": [0, 1, -1]}, "the ids do not number each topic once"),
+    ({"ids": [0, 1, 2.0]}, "the ids do not number each topic once"),
+    ({"ids": [0, 2, True]}, "the ids do not number each topic once"),
+    ({"ids": ["0", "1", "2"]}, "the ids do not number each topic once"),
+    ({"ids": [0, 1, None]}, "the ids do not number each topic once"),
+    ({"ids": [0, 1, [2]]}, "the ids do not number each topic once"),
+    ({"ids": None}, "the ids do not number each topic once"),
+    ({"provenance": []}, "the provenance is not an object"),
+    ({"provenance": None}, "the provenance is not an object"),
+    ({"provenance": "by hand"}, "the provenance is not an object"),
+    ({"provenance": {}}, "n_iter or converged is missing"),
     ({"format": "other"}, "does not describe an anchorwords model"),
     ({"format": "anchorwords-corpus"}, "does not describe an anchorwords model"),
-    ({"format_version": 99}, "has model format 99, but this version reads 3: upgrade anchorwords, or fit and save"),
-    ({"format_version": "3"}, "has model format '3'"),
+    ({"format_version": 99}, "has model format 99, but this version reads 4: upgrade anchorwords, or fit and save"),
+    ({"format_version": 3}, "lacks metadata"),
+    ({"format_version": 4.0}, "has model format 4.0"),
+    ({"format_version": "4"}, "has model format '4'"),
     ({"format_version": None}, "has model format None"),
-    ({"format_version": [3] * 1000}, "has model format"),
+    ({"format_version": [4] * 1000}, "has model format"),
 ]
 
 
-@pytest.mark.parametrize(("change", "match"), FACTS, ids=[f"{n}-{next(iter(c))}" for n, (c, _) in enumerate(FACTS)])
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [pytest.param(*fact, id=f"{n}-{next(iter(fact[0]))}") for n, fact in enumerate(FACTS)],
+)
 def test_hostile_manifests_are_refused(folder, change, match):
     reseal(folder, manifest_of(folder) | change)
     refused(folder, match)
 
 
-@pytest.mark.parametrize("key", ["n_words", "n_components", "A_raw_sum", "stability", "checksums", "metadata"])
-def test_a_manifest_that_lacks_something(folder, key):
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"metadata": []}, "lacks metadata"),
+        ({"metadata": None}, "lacks metadata"),
+        ({"metadata": "by hand"}, "lacks metadata"),
+        ({"metadata": {}}, "n_iter or converged is missing"),
+        ({"labels": ["a", "b", 3]}, "the labels do not name each topic once"),
+        ({"ids": [0, 1, 1]}, "the ids do not number each topic once"),
+        ({"format_version": 4}, "the provenance is not an object"),
+    ],
+)
+def test_hostile_manifests_of_version_3_are_refused(folder_v3, change, match):
+    reseal(folder_v3, manifest_of(folder_v3) | change)
+    refused(folder_v3, match)
+
+
+@pytest.mark.parametrize("key", ["n_words", "n_components", "A_raw_sum", "stability", "checksums", "provenance"])
+def test_a_manifest_that_lacks_something(any_format, key):
+    folder, provenance = any_format
     manifest = manifest_of(folder)
-    del manifest[key]
+    del manifest[provenance if key == "provenance" else key]
     reseal(folder, manifest)
     refused(folder, "damaged")
 
@@ -691,7 +877,7 @@ def test_version_2_says_what_to_do(fitted, tmp_path):
     (tmp_path / "model").mkdir()
     np.save(tmp_path / "model" / "B.npy", fitted.model_.B)
     reseal(tmp_path / "model", {"format": "anchorwords-model", "format_version": 2, "arrays": {"B": "crc32:0"}})
-    assert refused(tmp_path / "model", "format 2, but this version reads 3").endswith(": fit and save the model again.")
+    assert refused(tmp_path / "model", "format 2, but this version reads 4").endswith(": fit and save the model again.")
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", "3", '{"format": "anchorwords-model"', "\0", '"text"'])
@@ -723,7 +909,7 @@ def test_manifests_that_are_not_text(folder):
 
 def test_a_changed_manifest_is_refused(folder):
     text = (folder / "model.json").read_text(encoding="utf-8")
-    (folder / "model.json").write_text(text.replace('"n_iter": 17', '"n_iter": 18'), encoding="utf-8")
+    (folder / "model.json").write_text(text.replace('"n_docs": 600', '"n_docs": 601'), encoding="utf-8")
     refused(folder, "checksum is wrong")
     # Line ends of another system are no change.
     (folder / "model.json").write_bytes(text.replace("\n", "\r\n").encode())
@@ -742,9 +928,7 @@ def test_any_changed_bit_is_refused(folder, name, seed):
         return
     with suppress(ModelFormatError):
         # Unless the manifest says the same in other letters: 1E-05 is 1e-05.
-        model, metadata = read_model(folder)
-        same_record(model, model_v3.record())
-        assert metadata == model_v3.METADATA
+        same_record(read_model(folder), model_v4.record())
 
 
 @pytest.mark.parametrize("right", [False, True], ids=["damaged", "tampered"])
@@ -855,60 +1039,155 @@ def steps(n, **columns):
     return {"change": [0.5] * n, "violation": [0.25] * n, "objective": [None] * n} | columns
 
 
-def test_a_history_is_read_step_by_step(folder):
+def test_a_history_is_read_step_by_step(any_format):
+    folder, key = any_format
     manifest = manifest_of(folder)
-    manifest["metadata"].update(n_docs=600, n_skipped=0, history=steps(17))
+    manifest[key].update(n_docs=600, n_skipped=0, n_iter=17, history=steps(17))
     reseal(folder, manifest)
     loaded = aw.load_model(folder)
     same_history(loaded.history_, (Iteration(0.5, 0.25),) * 17)
     assert (loaded.n_docs_, loaded.n_skipped_) == (600, 0)
 
 
+# Changes of what a folder says of a fit of 17 steps.
+FIT = {
+    "no steps": lambda made: made.pop("n_iter"),
+    "steps that are null": lambda made: made.update(n_iter=None),
+    "steps that are no number": lambda made: made.update(n_iter="abc"),
+    "steps without end": lambda made: made.update(n_iter=float("inf")),
+    "steps in fractions": lambda made: made.update(n_iter=17.0),
+    "steps that are true": lambda made: made.update(n_iter=True),
+    "steps below zero": lambda made: made.update(n_iter=-1),
+    "not whether it converged": lambda made: made.pop("converged"),
+    "converged to a number": lambda made: made.update(converged=1),
+    "documents that are a list": lambda made: made.update(n_docs=[600]),
+    "documents that are true": lambda made: made.update(n_docs=True),
+    "half a document": lambda made: made.update(n_docs=0.5),
+    "documents below zero": lambda made: made.update(n_docs=-600),
+    "documents beyond count": lambda made: made.update(n_docs=10**30),
+    "short documents in words": lambda made: made.update(n_skipped="none"),
+    "a history in words": lambda made: made.update(history="long"),
+    "a history of nothing": lambda made: made.update(history={}),
+    "a history by step": lambda made: made.update(history=[[1.0, 1.0, None]] * 17),
+    "a history of fewer steps": lambda made: made.update(history=steps(16)),
+    "a history of more steps": lambda made: made.update(history=steps(18)),
+    "a history of unequal columns": lambda made: made.update(history=steps(17, change=[1.0])),
+    "a history without changes": lambda made: made.update(history=steps(17, change=None)),
+    "a history of more": lambda made: made.update(history=steps(17, code=[1.0] * 17)),
+    "a history of text": lambda made: made.update(history=steps(17, change=["1.0"] * 17)),
+    "a history of letters": lambda made: made.update(history=steps(17, change="1" * 17)),
+    "a history of truths": lambda made: made.update(history=steps(17, change=[True] * 17)),
+    "a history of lists": lambda made: made.update(history=steps(17, change=[[1.0]] * 17)),
+    "a history that is NaN": lambda made: made.update(history=steps(17, violation=[float("nan")] * 17)),
+    "a history without end": lambda made: made.update(history=steps(17, violation=[float("inf")] * 17)),
+}
+
+
+@pytest.mark.parametrize("how", FIT)
+def test_what_is_no_fit_is_refused(any_format, how):
+    folder, key = any_format
+    manifest = manifest_of(folder)
+    manifest[key].update(n_iter=17, history=None)
+    reseal(folder, manifest)
+    aw.load_model(folder)
+    FIT[how](manifest[key])
+    reseal(folder, manifest)
+    refused(folder, r"is damaged \(.*\): fit and save the model again")
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"preset": 3}, "the preset or the version is no text"),
+        ({"preset": ["readers"]}, "the preset or the version is no text"),
+        ({"parameters": []}, "the parameters are no object"),
+        ({"parameters": None}, "the parameters are no object"),
+        ({"parameters": "default"}, "the parameters are no object"),
+        ({"anchor_threshold": 6}, "the anchor threshold does not say what was required"),
+        ({"anchor_threshold": {"min_docs": 6}}, "the anchor threshold does not say what was required"),
+        ({"reading": "plain"}, "a rule is not an object"),
+        ({"reading": ["lowercase"]}, "a rule is not an object"),
+        ({"reading": False}, "a rule is not an object"),
+        ({"reading": {"lowercase": 1}}, "text rule has the value 1 of lowercase"),
+        ({"reading": {"stop_words": "the"}}, "text rule has the value 'the' of stop_words"),
+        ({"reading": {"ngrams": [1, 2, 3]}}, r"text rule has the value \[1, 2, 3\] of ngrams"),
+        ({"reading": {"ngrams": [1, "2"]}}, r"text rule has the value \[1, '2'\] of ngrams"),
+        ({"reading": {"min_length": True}}, "text rule has the value True of min_length"),
+        ({"reading": {"max_length": 1e400}}, "text rule has the value inf of max_length"),
+        ({"reading": {"tokenizer": ["os", "system"]}}, "text rule has the value .* of tokenizer"),
+        ({"reading": {"vocabulary": "\n" * 10_000, "numbers": "\n" * 10_000}}, "text rule has the value"),
+        ({"vocabulary_rule": "all"}, "a rule is not an object"),
+        ({"vocabulary_rule": 0}, "a rule is not an object"),
+        ({"vocabulary_rule": {"n_words": "12"}}, "vocabulary rule has the value '12' of n_words"),
+        ({"vocabulary_rule": {"min_df": True}}, "vocabulary rule has the value True of min_df"),
+        ({"vocabulary_rule": {"max_df": None}}, "vocabulary rule has the value None of max_df"),
+        ({"vocabulary_rule": {"stop_words": {}}}, "vocabulary rule has the value {} of stop_words"),
+        ({"vocabulary_rule": {"keep_words": "the"}}, "vocabulary rule has the value 'the' of keep_words"),
+    ],
+)
+def test_what_is_no_provenance_is_refused(folder, change, match):
+    manifest = manifest_of(folder)
+    manifest["provenance"].update(change)
+    reseal(folder, manifest)
+    refused(folder, rf"is damaged \(.*{match}")
+
+
+def test_what_is_no_text_rule_of_version_3_is_refused(folder_v3):
+    manifest = manifest_of(folder_v3)
+    manifest["metadata"]["text_rule"] = {"lowercase": "yes"}
+    reseal(folder_v3, manifest)
+    refused(folder_v3, "text rule has the value 'yes' of lowercase")
+
+
+def test_nothing_that_a_rule_names_is_imported(folder):
+    manifest = manifest_of(folder)
+    manifest["provenance"]["reading"]["tokenizer"] = "antigravity:open"
+    reseal(folder, manifest)
+    rule = aw.load_model(folder).text_rule_
+    assert rule.tokenizer == "antigravity:open"
+    assert "antigravity" not in sys.modules
+    with pytest.raises(InputError, match="give it again"):
+        rule.with_tokenizer(None)
+
+
 ESTIMATOR = {
-    "no parameters": lambda metadata: metadata.pop("params"),
-    "no steps": lambda metadata: metadata.pop("n_iter"),
-    "steps that are null": lambda metadata: metadata.update(n_iter=None),
-    "steps that are no number": lambda metadata: metadata.update(n_iter="abc"),
-    "steps without end": lambda metadata: metadata.update(n_iter=float("inf")),
-    "steps below zero": lambda metadata: metadata.update(n_iter=-1),
-    "converged to a number": lambda metadata: metadata.update(converged=1),
-    "documents that are a list": lambda metadata: metadata.update(n_docs=[600]),
-    "documents that are true": lambda metadata: metadata.update(n_docs=True),
-    "half a document": lambda metadata: metadata.update(n_docs=0.5),
-    "documents below zero": lambda metadata: metadata.update(n_docs=-600),
-    "documents beyond count": lambda metadata: metadata.update(n_docs=10**30),
-    "short documents in words": lambda metadata: metadata.update(n_skipped="none"),
-    "a history in words": lambda metadata: metadata.update(history="long"),
-    "a history of nothing": lambda metadata: metadata.update(history={}),
-    "a history by step": lambda metadata: metadata.update(history=[[1.0, 1.0, None]] * 17),
-    "a history of fewer steps": lambda metadata: metadata.update(history=steps(16)),
-    "a history of unequal columns": lambda metadata: metadata.update(history=steps(17, change=[1.0])),
-    "a history without changes": lambda metadata: metadata.update(history=steps(17, change=None)),
-    "a history of more": lambda metadata: metadata.update(history=steps(17, code=[1.0] * 17)),
-    "a history of text": lambda metadata: metadata.update(history=steps(17, change=["1.0"] * 17)),
-    "a history of letters": lambda metadata: metadata.update(history=steps(17, change="1" * 17)),
-    "a history of truths": lambda metadata: metadata.update(history=steps(17, change=[True] * 17)),
-    "a history of lists": lambda metadata: metadata.update(history=steps(17, change=[[1.0]] * 17)),
-    "a history that is NaN": lambda metadata: metadata.update(history=steps(17, violation=[float("nan")] * 17)),
-    "a history without end": lambda metadata: metadata.update(history=steps(17, violation=[float("inf")] * 17)),
-    "an unknown rectifier": lambda metadata: metadata["params"].update(rectifier={"name": "magic"}),
-    "an unknown parameter": lambda metadata: metadata["params"].update(magic=1),
+    "an unknown rectifier": lambda parameters: parameters.update(rectifier={"name": "magic"}),
+    "a rectifier without a name": lambda parameters: parameters.update(rectifier={}),
+    "a rectifier with a list for a name": lambda parameters: parameters.update(rectifier={"name": ["enn"]}),
+    "a refinement that is a number": lambda parameters: parameters.update(refinement=3),
+    "an unknown part of a refinement": lambda parameters: parameters.update(refinement={"magic": 1}),
+    "a refinement in words": lambda parameters: parameters.update(refinement={"n_sweeps": "many"}),
+    "an unknown parameter": lambda parameters: parameters.update(magic=1),
 }
 
 
 @pytest.mark.parametrize("how", ESTIMATOR)
-def test_what_is_no_estimator_is_refused(folder, how):
+def test_what_is_no_estimator_is_refused(any_format, how):
+    folder, key = any_format
     manifest = manifest_of(folder)
-    ESTIMATOR[how](manifest["metadata"])
+    ESTIMATOR[how](manifest[key]["params" if key == "metadata" else "parameters"])
     reseal(folder, manifest)
     refused(folder, "does not describe a fitted estimator")
+    # The record itself is one all the same.
+    same_bits(read_model(folder).B, model_v4.record().B)
 
 
-def test_names_of_columns_need_words(folder):
+def test_a_model_without_parameters_has_those_of_a_new_estimator(any_format):
+    folder, key = any_format
     manifest = manifest_of(folder)
-    manifest["metadata"]["feature_names_in"] = True
+    del manifest[key]["params" if key == "metadata" else "parameters"]
     reseal(folder, manifest)
-    assert aw.load_model(folder).feature_names_in_.tolist() == list(model_v3.WORDS)
+    loaded = aw.load_model(folder)
+    assert loaded.get_params() == aw.AnchorTopicModel(3).get_params()
+    assert loaded.model_.provenance.parameters == {}
+
+
+def test_names_of_columns_need_words(any_format):
+    folder, key = any_format
+    manifest = manifest_of(folder)
+    manifest[key]["feature_names_in" if key == "metadata" else "named_columns"] = True
+    reseal(folder, manifest)
+    assert aw.load_model(folder).feature_names_in_.tolist() == list(model_v4.WORDS)
 
     def without(tensors):
         del tensors["vocabulary.text"], tensors["vocabulary.ends"]
@@ -917,36 +1196,51 @@ def test_names_of_columns_need_words(folder):
     refused(folder, "does not describe a fitted estimator")
 
 
-def test_what_could_not_be_loaded_is_not_saved(folder):
-    good = model_v3.record()
+UNLOADABLE = {
+    "columns that do not sum to one": lambda good: {"B": good.B * 1.1},
+    "a compression that is NaN": lambda good: {"Y": good.Y * np.nan},
+    "a complex compression": lambda good: {"Y": good.Y.astype(complex)},
+    "a sum that is NaN": lambda _: {"A_raw_sum": float("nan")},
+    "a negative sum": lambda _: {"A_raw_sum": -1.0},
+    "anchors beyond the words": lambda good: {"anchors": good.anchors + 12},
+    "an empty group": lambda _: {"anchor_groups": ((4, 7), (0,), ())},
+    "two groups": lambda _: {"anchor_groups": ((4, 7), (0,))},
+    "rows that sum to two": lambda good: {"anchor_rows": good.anchor_rows * 2},
+    "rows of fewer words": lambda good: {"anchor_rows": good.anchor_rows[:, :5]},
+    "a level of one": lambda good: {"stability": dataclasses.replace(good.stability, level=1.0)},
+    "a level that is NaN": lambda good: {"stability": dataclasses.replace(good.stability, level=float("nan"))},
+    "a lopsided dual": lambda _: {"composition_dual": np.triu(np.ones((3, 3)))},
+    "a preset that is no name": lambda good: {"provenance": good.provenance.with_changes(preset=3)},
+    "documents below zero": lambda good: {"provenance": good.provenance.with_changes(n_docs=-1)},
+    "steps without a number": lambda good: {"provenance": good.provenance.with_changes(n_iter=None)},
+    "steps other than the history": lambda good: {"provenance": good.provenance.with_changes(n_iter=4)},
+    "converged to a number": lambda good: {"provenance": good.provenance.with_changes(converged=1)},
+    "a rule of reading that is none": lambda good: {
+        "provenance": good.provenance.with_changes(reading=TextRule(min_length=0.5))
+    },
+}
+
+
+@pytest.mark.parametrize("how", UNLOADABLE)
+def test_what_could_not_be_loaded_is_not_saved(folder, how):
+    good = model_v4.record()
     before = (folder / "model.json").read_bytes()
-    for change in (
-        {"B": good.B * 1.1},
-        {"Y": good.Y * np.nan},
-        {"Y": good.Y.astype(complex)},
-        {"A_raw_sum": float("nan")},
-        {"anchors": good.anchors + 12},
-        {"anchor_groups": ((4, 7), (0,), ())},
-        {"anchor_groups": ((4, 7), (0,))},
-        {"anchor_rows": good.anchor_rows * 2},
-        {"anchor_rows": good.anchor_rows[:, :5]},
-        {"stability": dataclasses.replace(good.stability, level=1.0)},
-        {"composition_dual": np.triu(np.ones((3, 3)))},
-    ):
-        with pytest.raises(
-            ModelFormatError, match=r"this model cannot be saved \(.*\): .*nothing was written"
-        ) as caught:
-            write_model(folder, dataclasses.replace(good, **change))
-        assert "\n" not in str(caught.value)
+    bad = dataclasses.replace(good, **UNLOADABLE[how](good))
+    with pytest.raises(ModelFormatError, match=r"this model cannot be saved \(.*\): .*nothing was written") as caught:
+        write_model(folder, bad)
+    assert "\n" not in str(caught.value)
     assert (folder / "model.json").read_bytes() == before
     assert os.listdir(folder.parent) == ["model"]
 
 
 def test_a_bare_record_can_be_written(nonnegative_factor, tmp_path):
-    write_model(tmp_path / "model", aw.low_rank_anchor_words(nonnegative_factor))
-    model, metadata = read_model(tmp_path / "model")
-    assert metadata == {}
-    assert model.anchor_rows is None
+    model = aw.low_rank_anchor_words(nonnegative_factor)
+    write_model(tmp_path / "model", model)
+    found = read_model(tmp_path / "model")
+    same_record(found, model)
+    assert found.anchor_rows is None
+    assert found.provenance.parameters == {}
+    assert aw.load_model(tmp_path / "model").n_components == model.n_components
 
 
 def test_what_killed_processes_leave_is_cleared_or_put_back(fitted, tmp_path, monkeypatch):

@@ -1,11 +1,12 @@
-"""What a user says about anchors, as columns: words to begin with, words to leave out, and how frequent the rest must be.
+"""What a user says about anchors, as columns: given anchors, forbidden words, and how frequent the others must be.
 
-A word may be missing from one corpus among several: it warns, with what may have been meant, and the work goes on. A
-number names a column of the data at hand, so a wrong one is a mistake.
+A word may be missing from one corpus among several: that gives a warning with close matches, and the fit goes on. A number
+names a column of the data at hand, so a wrong one is an error.
 """
 
 from __future__ import annotations
 
+import logging
 import numbers
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -14,13 +15,23 @@ import numpy as np
 
 from .._typing import BoolArray, IntArray
 from ..corpus.missing import warn_of_absent, warn_of_missing
-from ..corpus.prune import document_limit
+from ..corpus.vocabulary_rule import document_limit
 from ..exceptions import InputError
+from ..provenance import ANY_WORD, AUTO_SHARE, AnchorThreshold
+from ..sources.in_use import WordsInUse
 from .tandem import Groups
+
+logger = logging.getLogger("anchorwords.fit")
+
+# Candidates per topic below which "auto" drops the threshold: with two or three, coherence suffers
+# (docs/tables/threshold.md, 20ng and kos at 10 %).
+_CANDIDATES_PER_TOPIC = 5
+# But if at least this share of the words are candidates, dropping the threshold would add no better ones.
+_MOST_WORDS = 0.5
 
 
 class Choice(NamedTuple):
-    """What the choice of anchors is bound to, in columns of the words in use.
+    """Which words may be anchors, in columns of the words in use.
 
     Attributes
     ----------
@@ -28,17 +39,34 @@ class Choice(NamedTuple):
         Words of the first topics' anchors.
     candidates : (N,) bool array or None
         Words among which the other anchors are chosen; None is all of them.
+    threshold : AnchorThreshold
+        In how many documents a candidate occurs.
     """
 
     groups: Groups
     candidates: BoolArray | None
+    threshold: AnchorThreshold = ANY_WORD
+
+    @property
+    def min_docs(self) -> int:
+        """Number of documents in which a candidate must occur."""
+        return self.threshold.min_docs
+
+    @property
+    def relaxed(self) -> bool:
+        """Whether ``min_anchor_docs="auto"`` dropped its threshold."""
+        return self.threshold.relaxed
+
+    def candidates_among(self, words: WordsInUse) -> BoolArray:
+        """Which of all words may be anchors."""
+        return words.mask if self.candidates is None else words.spread(self.candidates, fill=False)
 
 
 def guided_choice(
     K: int,
     anchors: Any,
     forbidden: Any,
-    min_anchor_docs: float,
+    min_anchor_docs: float | str,
     *,
     used: BoolArray,
     df: IntArray,
@@ -54,8 +82,9 @@ def guided_choice(
         Up to K entries, each a word, a column, or a list of them.
     forbidden : iterable, optional
         Words or columns that are not to be chosen.
-    min_anchor_docs : int or float
-        Fewest documents of a word that is chosen: a number of them, or a share between 0 and 1.
+    min_anchor_docs : int, float or "auto"
+        Fewest documents of a word that is chosen: a number of them, or a share between 0 and 1. "auto" is one per cent of
+        the documents, or any word if that leaves too few candidates.
     used : (all words,) bool array
         Words that occur in documents that carry a pair.
     df : (used words,) int array
@@ -73,13 +102,16 @@ def guided_choice(
         raise InputError(f"anchors and forbidden anchors must differ, but {named.name(min(both))} is given as both.")
     place = np.cumsum(used) - 1
     groups = tuple(tuple(int(place[column]) for column in group) for group in groups)
-    fewest = _fewest_documents(min_anchor_docs, n_docs)
-    if fewest <= 1 and not barred:
-        return Choice(groups, None)
-    candidates = df >= fewest
-    candidates[[place[column] for column in barred if used[column]]] = False
-    _require_enough(K, groups, candidates, min_anchor_docs, fewest)
-    return Choice(groups, candidates)
+    free = np.ones(df.size, dtype=bool)
+    free[[place[column] for column in barred if used[column]]] = False
+    threshold = _threshold(min_anchor_docs, K - len(groups), df[choosable(free, None, groups)], n_docs)
+    if (why := threshold.sentence()) is not None:
+        logger.info("anchors: %s", why)
+    if threshold.min_docs <= 1 and not barred:
+        return Choice(groups, None, threshold)
+    candidates = free & (df >= threshold.min_docs)
+    _require_enough(K, groups, candidates, min_anchor_docs, threshold.min_docs)
+    return Choice(groups, candidates, threshold)
 
 
 def anchor_groups(anchors: Any, n_words: int, K: int) -> Groups:
@@ -227,24 +259,38 @@ def _forbidden_columns(forbidden: Any, n_words: int, vocabulary: Sequence[str] |
     return columns
 
 
-def _fewest_documents(min_anchor_docs: Any, n_docs: int) -> float:
-    whole = _is_number(min_anchor_docs) and min_anchor_docs >= 1
-    share = isinstance(min_anchor_docs, (float, np.floating)) and 0.0 < min_anchor_docs < 1.0
+def _threshold(min_anchor_docs: Any, wanted: int, df: IntArray, n_docs: int) -> AnchorThreshold:
+    """Return the threshold for this many anchors, chosen among words with these document frequencies."""
+    automatic = isinstance(min_anchor_docs, str) and min_anchor_docs == "auto"
+    value = AUTO_SHARE if automatic else min_anchor_docs
+    whole = _is_number(value) and value >= 1
+    share = isinstance(value, (float, np.floating)) and 0.0 < value < 1.0
     if not whole and not share:
         raise InputError(
-            "min_anchor_docs must be a whole number of documents, at least 1, or a share of them between 0 and 1, but is "
-            f"{min_anchor_docs!r}."
+            "min_anchor_docs must be a whole number of documents, at least 1, a share of them between 0 and 1, or 'auto', "
+            f"but is {min_anchor_docs!r}."
         )
-    return document_limit(min_anchor_docs, n_docs, "min_anchor_docs")
+    fewest = int(np.ceil(document_limit(value, n_docs, "min_anchor_docs")))
+    n_frequent = int((df >= fewest).sum())
+    if automatic and not _enough(n_frequent, wanted, df.size):
+        return AnchorThreshold(1, 1, True, n_frequent, fewest)
+    return AnchorThreshold(max(fewest, 1), value)
 
 
-def _require_enough(K: int, groups: Groups, candidates: BoolArray, min_anchor_docs: float, fewest: float) -> None:
+def _enough(n_frequent: int, wanted: int, n_words: int) -> bool:
+    """Whether so many frequent words are enough to choose anchors from, out of all words that may be chosen."""
+    if n_frequent < _CANDIDATES_PER_TOPIC * wanted and n_frequent < _MOST_WORDS * n_words:
+        return False
+    return n_frequent >= wanted or n_words < wanted  # if there are more topics than words, the caller says so
+
+
+def _require_enough(K: int, groups: Groups, candidates: BoolArray, min_anchor_docs: Any, fewest: int) -> None:
     everyone = np.ones(candidates.size, dtype=bool)
     left = int(choosable(everyone, candidates, groups).sum())
     if len(groups) + left < K:
         more = " more" if groups else ""
         raise InputError(
             f"n_components={K} needs {K - len(groups)}{more} words to choose as anchors, but only {left} are in at least "
-            f"{int(np.ceil(fewest))} documents (min_anchor_docs={min_anchor_docs!r}) and not forbidden: lower "
+            f"{fewest} documents (min_anchor_docs={min_anchor_docs!r}) and not forbidden: lower "
             "min_anchor_docs or n_components, or forbid fewer words."
         )

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._namespace import array_namespace, like, to_numpy
+from .._namespace import array_namespace, is_array, is_numpy, like, to_numpy
 from .._typing import BoolArray, FloatArray
 from .._validation import as_real_array, check_n_components
 from ..exceptions import InputError
 from ..linalg.parallel import limited_threads, one_library_thread
-from ..linalg.tall import squared_lengths, times
+from ..linalg.tall import squared_lengths, times, with_rows
 from ..model import TopicModel
 from .given import anchor_groups, check_candidates, choosable
 from .recover import recover_topics
@@ -120,7 +120,7 @@ def low_rank_anchor_words(
         With ``Y``; ``anchor_rows`` is None, as the original co-occurrence is not known here.
     """
     xp = array_namespace(Y)
-    if xp is np:
+    if is_numpy(Y) or not is_array(Y):
         Y = as_real_array(Y, "Y", "a matrix, words x topics")  # a copy: the record keeps it
     if Y.ndim != 2 or 0 in Y.shape:
         raise InputError(f"Y must be a matrix, words x topics, but has shape {Y.shape}.")
@@ -136,7 +136,7 @@ def _anchor_words(Y: Any, K: int, given: Groups, candidates: BoolArray | None, n
     xp = array_namespace(Y)
     X, d, usable = normalised_coordinates(Y)
     made = _made_rows(Y, given, usable)
-    _place(X, Y, made, given)
+    X = _placed(X, Y, made, given)
     S = select_anchors(X, K, choosable(usable, candidates, given), d, heads(given))
     groups = topic_groups(S, given)
     several = is_group(groups)
@@ -145,18 +145,17 @@ def _anchor_words(Y: Any, K: int, given: Groups, candidates: BoolArray | None, n
     sums = to_numpy(xp.sum(rows, axis=1))
     C_SS = to_numpy(xp.take(rows, like(S, Y), axis=1))
     rows = rows / like(np.where(sums > 0.0, sums, 1.0), Y)[:, None]
-    for k in np.flatnonzero(several):
-        rows[int(k), :] = like(made[int(k)], Y)
+    groups_made = np.flatnonzero(several)
+    if groups_made.size:
+        rows = with_rows(rows, groups_made, like(np.stack([made[int(k)] for k in groups_made]), Y))
     d = d.copy()
     d[S[~several]] = sums[~several]
-    # The least squares run where the compiled solver does: from here on NumPy's arrays.
-    safe = np.where(usable, d, 1.0)[:, None]
-    rhs = to_numpy(times(Y, (rows @ Y).T, n_jobs)) / safe
-    Y, anchor_rows = to_numpy(Y), to_numpy(rows)
-    _repair(Y, np.flatnonzero(~usable), anchor_rows, rhs, d)
-    tandem = Tandem(groups, anchor_rows) if several.any() else None
-    model = recover_topics(S, anchor_rows @ anchor_rows.T, rhs, d, C_SS, tandem=tandem, n_jobs=n_jobs)
-    return replace(model, Y=Y)
+    rhs = times(Y, (rows @ Y).T, n_jobs) / like(np.where(usable, d, 1.0)[:, None], Y)
+    rhs = _repaired(Y, np.flatnonzero(~usable), rows, rhs, d)
+    tandem = Tandem(groups, to_numpy(rows)) if several.any() else None
+    model = recover_topics(S, rows @ rows.T, rhs, d, C_SS, tandem=tandem, n_jobs=n_jobs)
+    # The record keeps Y: its memory must not be that of an array which others may write to.
+    return replace(model, Y=Y if is_numpy(Y) else np.array(to_numpy(Y)))
 
 
 def clipped_rows(Y: Any, words: Any) -> Any:
@@ -176,20 +175,25 @@ def _made_rows(Y: Any, given: Groups, usable: BoolArray) -> dict[int, FloatArray
     }
 
 
-def _place(X: Any, Y: Any, made: dict[int, FloatArray], given: Groups) -> None:
-    """Coordinates of these rows in the basis Q in the places of the words that their groups are called by."""
-    if made:
-        Q = array_namespace(Y).linalg.qr(Y, mode="reduced")[0]
-        for k, row in made.items():
-            X[given[k][0], :] = like(row, Y) @ Q
+def _placed(X: Any, Y: Any, made: dict[int, FloatArray], given: Groups) -> Any:
+    """X with the coordinates of these rows, in the basis Q, at the words that their groups are called by."""
+    if not made:
+        return X
+    xp = array_namespace(Y)
+    Q = xp.linalg.qr(Y, mode="reduced")[0]
+    coordinates = xp.stack([like(row, Y) @ Q for row in made.values()])
+    return with_rows(X, np.array([given[k][0] for k in made], dtype=np.intp), coordinates)
 
 
-def _repair(Y: FloatArray, words: Any, anchor_rows: FloatArray, rhs: FloatArray, d: FloatArray) -> None:
-    """Clip the rows of unusable words at zero; fill their sums in d and their products in rhs."""
-    N = Y.shape[0]
-    step = max(1, _TILE_ENTRIES // N)
+def _repaired(Y: Any, words: Any, anchor_rows: Any, rhs: Any, d: FloatArray) -> Any:
+    """Right-hand sides with the rows of unusable words clipped at zero; their sums go into d, which is our own."""
+    step = max(1, _TILE_ENTRIES // Y.shape[0])
+    repaired = []
     for start in range(0, words.size, step):
         part = words[start : start + step]
-        rows = np.maximum(Y[part] @ Y.T, 0.0)
-        d[part] = rows.sum(axis=1)
-        rhs[part] = (rows @ anchor_rows.T) / np.where(d[part] > 0.0, d[part], 1.0)[:, None]
+        rows = clipped_rows(Y, part)
+        d[part] = to_numpy(array_namespace(Y).sum(rows, axis=1))
+        scale = like(np.where(d[part] > 0.0, d[part], 1.0)[:, None], Y)
+        repaired.append((rows @ anchor_rows.T) / scale)
+    # Placed together: each placement is a copy.
+    return with_rows(rhs, words, array_namespace(Y).concat(repaired, axis=0)) if repaired else rhs

@@ -14,9 +14,11 @@ A : (K, K)     p(topic, topic')
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 
+from .._namespace import to_numpy
 from .._typing import FloatArray, IntArray
 from ..exceptions import DegenerateWarning
 from ..linalg.simplex import simplex_least_squares
@@ -29,8 +31,8 @@ _NO_CORRELATION = 1e-10
 
 def recover_topics(
     anchors: IntArray,
-    G: FloatArray,
-    rhs: FloatArray,
+    G: Any,
+    rhs: Any,
     d: FloatArray,
     C_SS: FloatArray,
     *,
@@ -46,7 +48,8 @@ def recover_topics(
     With ``tandem`` anchors G, rhs and its rows are those of groups of words: words of a group of two or more are recovered
     like any other, and A is fitted to the rows, as no single entry of C is theirs.
     """
-    Bt = simplex_least_squares(G, rhs, n_jobs=n_jobs)
+    # The least squares run in the namespace of their arrays; the record is NumPy's.
+    Bt = to_numpy(simplex_least_squares(G, rhs, n_jobs=n_jobs))
     if tandem is None:
         Bt[anchors] = np.eye(anchors.size)
     else:

@@ -11,7 +11,8 @@ from rich.console import Console
 
 if TYPE_CHECKING:  # the numerical modules load when a command needs them, not for --help
     from ..corpus.read import ReadProgress
-    from ..pipeline import Progress
+    from ..provenance import AnchorThreshold
+    from ..rectify.progress import Report as Progress
 
 _STAGES = {
     "statistics": "Statistics of Eq. 1",
@@ -33,6 +34,12 @@ def remark(sentence: str, quiet: bool) -> None:
     """A line for the reader, not for the next program: on standard error."""
     if not quiet:
         error_console().print(sentence, style="dim", markup=False, highlight=False, soft_wrap=True)
+
+
+def remark_on_anchors(threshold: AnchorThreshold | None, quiet: bool) -> None:
+    """Say that the threshold for anchors was dropped, and why, if it was."""
+    if threshold is not None and (why := threshold.sentence()) is not None:
+        remark(f"anchors: {why}; --min-anchor-docs says otherwise", quiet)
 
 
 def reading_progress(quiet: bool) -> AbstractContextManager[ReadProgress | None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Jobs, Json, Quiet, Seed, Topics
+from .options import AnySeed, Jobs, Json, Quiet, Topics
 
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
@@ -29,10 +29,10 @@ _LOOK_AT = (
 
 def demo(
     topics: Topics = 20,
-    words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words shown a topic.")] = 8,
+    words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words to show per topic.")] = 8,
     output: Annotated[Path, typer.Option("--output", "-o", help="Page to write, for any browser.")] = _PAGE,
     no_page: Annotated[bool, typer.Option("--no-page", help="Only print the topics.")] = False,
-    seed: Seed = 0,
+    seed: AnySeed = None,
     jobs: Jobs = None,
     as_json: Json = False,
     quiet: Quiet = False,

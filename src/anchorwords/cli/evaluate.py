@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .guidance import checked_replicates
-from .options import Jobs, Json, Quiet, Source, as_fitted, opened, with_reading
+from .options import Jobs, Json, Quiet, Source, opened, with_reading
 from .output import print_json
 
 if TYPE_CHECKING:
-    from ..corpus.corpus import Corpus
     from ..metrics.catalogue import Metric
 
 
@@ -25,15 +24,15 @@ def evaluate(
     reading: dict[str, Any],
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", "-m", help="Measure only this, by its name in --json; may be given several times."),
+        typer.Option("--metric", "-m", help="Compute only this metric, by its name in --json; may be repeated."),
     ] = None,
-    per_topic: Annotated[bool, typer.Option("--per-topic", help="Print the value of every topic too.")] = False,
+    per_topic: Annotated[bool, typer.Option("--per-topic", help="Also print the value of every topic.")] = False,
     replicates: Annotated[
         int,
         typer.Option(
             min=0,
-            help="Learn topics again on so many draws of these documents, which must be those of the fit, and say how much "
-            "of each topic stays; 20 is enough, 0 is not at all.",
+            help="Learn topics again on this many bootstrap replicates of these documents, which must be those of the fit, "
+            "and report how stable each topic is; 20 is usually enough, 0 disables it.",
         ),
     ] = 0,
     jobs: Jobs = None,
@@ -56,6 +55,7 @@ def evaluate(
     """
     from .. import evaluate as measure
     from .. import load_model, topic_table
+    from ..corpus.like import kept_as_for_fit
     from ..exceptions import UnknownWordWarning
     from ..metrics import METRICS
     from ..presets import ranking_for
@@ -67,9 +67,9 @@ def evaluate(
         raise typer.BadParameter(f"there is no metric {unknown[0]}; the names are {', '.join(names)}")
     checked_replicates(replicates)
     fitted = load_model(model)
-    with opened(source, as_fitted(fitted, source, reading), quiet, jobs) as corpus:
+    with opened(source, reading, quiet, jobs, like=fitted) as corpus:
         with working("Measuring", quiet):
-            kept = _as_for_fit(corpus, fitted.model_.vocabulary)
+            kept = kept_as_for_fit(fitted, corpus)
         if replicates:
             with fit_progress(quiet) as progress, warnings.catch_warnings():
                 warnings.simplefilter("ignore", UnknownWordWarning)  # the fit has said it
@@ -93,14 +93,6 @@ def evaluate(
     if per_topic:
         rows = topic_table(fitted, 3, ranking=ranking_for(fitted))
         print_listing(topics_as_listing(rows, measured + sure, result["per_topic"]))
-
-
-def _as_for_fit(corpus: Corpus, vocabulary: tuple[str, ...] | None) -> Corpus:
-    """Documents as ``fit`` keeps them: those that hold enough of the model's words."""
-    known = set(corpus.vocabulary if vocabulary is None else vocabulary)
-    if not known & set(corpus.vocabulary):
-        return corpus  # which evaluate refuses with a sentence
-    return corpus.prune(stop_words=[word for word in corpus.vocabulary if word not in known])
 
 
 def _undefined(result: dict[str, Any]) -> dict[str, str]:

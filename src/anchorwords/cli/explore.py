@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Jobs, Quiet, as_fitted, given_options, opened, with_reading
+from .options import Jobs, Quiet, given_options, opened, with_reading
 from .output import as_plain, suffix_of
 
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
     from ..corpus.read import ReadProgress
+    from ..estimator import AnchorTopicModel
 
 _PAGE = Path("topics.html")
 _PAGES = (".html", ".htm")
@@ -73,13 +74,12 @@ def explore(
     if output is None and not serve and not as_json:
         output = _PAGE
     fitted = load_model(model)
-    how = reading if corpus is None else as_fitted(fitted, corpus, reading)
     with (
         _written(output, as_json) as partial,
-        _source(corpus, how, quiet, jobs) as source,
+        _source(fitted, corpus, reading, quiet, jobs) as source,
         document_progress("Documents", quiet) as progress,
     ):
-        texts = None if no_texts else _texts(corpus, how, progress)
+        texts = None if no_texts else _texts(corpus, reading, progress)
         data = explorer_data(fitted, source, title=title, texts=texts, n_jobs=jobs, progress=progress)
         whole = json.dumps(as_plain(data), ensure_ascii=False) + "\n" if as_json else rendered(data)
         if partial is not None:
@@ -130,9 +130,9 @@ def _written(output: Path | None, as_json: bool) -> AbstractContextManager[Path 
 
 
 def _source(
-    corpus: str | None, reading: dict[str, Any], quiet: bool, jobs: int | None
+    fitted: AnchorTopicModel, corpus: str | None, reading: dict[str, Any], quiet: bool, jobs: int | None
 ) -> AbstractContextManager[Corpus | None]:
-    return nullcontext() if corpus is None else opened(corpus, reading, quiet, jobs)
+    return nullcontext() if corpus is None else opened(corpus, reading, quiet, jobs, like=fitted)
 
 
 def _texts(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import warnings
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Jobs, Quiet, as_fitted, given_options, opened, with_reading
+from .options import Jobs, Quiet, given_options, opened, with_reading
 from .output import as_plain
 
 if TYPE_CHECKING:
@@ -44,18 +45,24 @@ def export(
         ),
     ] = None,
     words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words of a topic.")] = 10,
-    min_lift: Annotated[
-        float,
+    min_association: Annotated[
+        float | None,
         typer.Option(
-            min=0.0, help="Leave out edges of a graph between topics that go together less often: 1 is by chance."
+            min=0.0,
+            show_default="0",
+            help="Leave out edges of a graph whose association is smaller. 1 means that two topics share documents as often "
+            "as expected from their sizes.",
         ),
-    ] = 0.0,
+    ] = None,
+    min_lift: Annotated[
+        float | None, typer.Option(min=0.0, hidden=True, help="Deprecated name of --min-association.")
+    ] = None,
     jobs: Jobs = None,
     quiet: Quiet = False,
 ) -> None:
     """Write topics for other programs.
 
-    Example: anchorwords export kos-model --to graphml -o kos.graphml --min-lift 1
+    Example: anchorwords export kos-model --to graphml -o kos.graphml --min-association 1
 
     Example: anchorwords export kos-model docword.kos.txt.gz --to pyldavis -o kos.json
     """
@@ -70,9 +77,19 @@ def export(
         raise typer.BadParameter("--to pyldavis needs the documents: name them after the model")
     if to is not Target.pyldavis and (source is not None or given_options(reading)):
         raise typer.BadParameter(f"--to {to.value} needs no documents, but they are named, or how to read them")
+    if min_lift is not None:
+        if min_association is not None:
+            raise typer.BadParameter("--min-lift is the old name of --min-association: use --min-association only")
+        warnings.warn(
+            "--min-lift is now called --min-association: use --min-association instead, as the old name will be removed.",
+            FutureWarning,
+            stacklevel=1,
+        )
+        min_association = min_lift
     fitted = load_model(model)
     if to in (Target.graphml, Target.gexf):
-        write_graph(fitted, output, min_lift=min_lift, format=to.value, n_words=words, ranking=ranking_for(fitted))
+        least, ranking = min_association or 0.0, ranking_for(fitted)
+        write_graph(fitted, output, min_association=least, format=to.value, n_words=words, ranking=ranking)
     else:
         with file_written_whole(output) as partial:
             if to is Target.gensim:
@@ -89,6 +106,6 @@ def _pyldavis(
     from ..export import pyldavis_data
     from .console import working
 
-    with opened(source, as_fitted(fitted, source, reading), quiet, jobs) as corpus, working("Documents", quiet):
+    with opened(source, reading, quiet, jobs, like=fitted) as corpus, working("Documents", quiet):
         data = pyldavis_data(fitted, corpus, n_jobs=jobs)
     return [json.dumps(as_plain(data), ensure_ascii=False), "\n"]

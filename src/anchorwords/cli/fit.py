@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from .guidance import Guidance, with_enough_candidates, with_guiding
+from .guidance import Guidance, with_guiding
 from .options import (
+    AnySeed,
     Jobs,
     Json,
     Quiet,
-    Seed,
     Source,
     Topics,
+    chosen,
     opened,
-    stop_words_for_phrases,
+    pruned_by,
+    rule_as_json,
     with_choosing,
     with_reading,
+    with_stop_words,
 )
 
 if TYPE_CHECKING:
@@ -54,22 +57,22 @@ def fit(
         RectifierName.enn
     ),
     tol: Annotated[
-        float | None, typer.Option(min=0.0, help="Tolerance of the rectification; the preset's by default.")
+        float | None, typer.Option(min=0.0, help="Convergence tolerance of the rectifier. Default: that of the preset.")
     ] = None,
-    max_iter: Annotated[int | None, typer.Option(min=1, help="Limit on its steps.")] = None,
-    words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words shown a topic.")] = 8,
-    seed: Seed = 0,
+    max_iter: Annotated[int | None, typer.Option(min=1, help="Maximum number of iterations of the rectifier.")] = None,
+    words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words to show per topic.")] = 8,
+    seed: AnySeed = None,
     jobs: Jobs = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Learn topics from documents, a corpus or a sketch, and show them or write a model folder.
 
-    Text goes by the vocabulary rule that is printed with what it left out; of matrices and baskets every word is kept.
-    Documents with fewer than 5 tokens or 3 distinct words are left out, as in the paper. What is larger than memory is
-    read from disk, pass by pass. Topics are those of the preset for readers; with --preset paper they are the paper's. Words
-    of refined topics are listed by relevance, those of others by probability, here and by topics. A word that is named and
-    not there is reported, with what may have been meant.
+    For text a vocabulary rule is applied; the rule and what it removed are printed. Of matrices and baskets every word is
+    kept. Documents with fewer than 5 tokens or 3 distinct words are left out, as in the paper. Data larger than memory are
+    read from disk in several passes. The default preset is made for readers; --preset paper gives the topics of the paper.
+    Words of refined topics are listed by relevance, those of others by probability. A word that is given but does not occur
+    is reported with close matches.
 
     Example: anchorwords fit cve.tsv.gz --text-column 2 -k 50
 
@@ -96,7 +99,7 @@ def fit(
         guiding = guiding.without_documents()
         model, summary = _fit_sketch(Path(source), topics, choosing, guiding, own, quiet)
     else:
-        with opened(source, reading | stop_words_for_phrases(reading, choosing), quiet, jobs) as corpus:
+        with opened(source, with_stop_words(reading, choosing), quiet, jobs) as corpus:
             model, summary = _fit_documents(corpus, topics, choosing, guiding, own, quiet)
     if output is not None:
         model.save(output)
@@ -120,12 +123,12 @@ class _Own(NamedTuple):
         """Parameters of the estimator; what is not said of ENN stays as the preset has it."""
         from dataclasses import replace
 
-        from ..rectify.options import resolve_rectifier
+        from ..rectify.rectifiers import resolve_rectifier
 
         if self.rectifier is RectifierName.none:
             return parameters | self.others | {"rectifier": None}
         name = self.rectifier.value
-        options = resolve_rectifier(parameters.get("rectifier", name) if name == "enn" else name)
+        options: Any = resolve_rectifier(parameters.get("rectifier", name) if name == "enn" else name)
         assert options is not None
         changed = replace(
             options,
@@ -140,22 +143,15 @@ def _fit_documents(
 ) -> tuple[AnchorTopicModel, dict[str, Any]]:
     from .. import AnchorTopicModel
     from ..exceptions import UnknownWordWarning
-    from .console import fit_progress, remark
-    from .vocabulary import dropped_sentence, vocabulary_rule
+    from .console import fit_progress, remark, remark_on_anchors
 
-    rule = vocabulary_rule(corpus, choosing)
-    pruned = corpus.prune(**rule.options())
-    if corpus.text_rule is not None or any(value is not None for value in choosing.values()):
-        remark(f"vocabulary: {rule.sentence(corpus.n_docs)}", quiet)
-        remark(dropped_sentence(corpus, pruned), quiet)
+    pruned = pruned_by(corpus, choosing, quiet)
+    assert pruned.vocabulary_rule is not None
     parameters = own.added_to(guiding.parameters(set(pruned.vocabulary)))
-    if guiding.min_anchor_docs is None:
-        parameters, why = with_enough_candidates(parameters, pruned, topics)
-        if why is not None:
-            remark(why, quiet)
-    model = AnchorTopicModel(topics, **parameters)
+    model = AnchorTopicModel.from_preset(guiding.preset, topics, **parameters)
     with fit_progress(quiet) as progress:
         model.fit(pruned, progress=progress)
+    remark_on_anchors(model.model_.provenance.anchor_threshold, quiet)
     if guiding.prior_aware:
         remark(_prior_sentence(model), quiet)
     if guiding.replicates:
@@ -164,7 +160,7 @@ def _fit_documents(
             model.measure_stability(pruned, n_replicates=guiding.replicates, progress=progress)
     return model, {
         "documents": pruned.n_docs, "documents_left_out": corpus.n_docs - pruned.n_docs, "words": pruned.n_words,
-        "tokens": pruned.n_tokens, "vocabulary_rule": rule.options(),
+        "tokens": pruned.n_tokens, "vocabulary_rule": rule_as_json(pruned.vocabulary_rule),
         "left_out": pruned.dropped._asdict() if pruned.dropped else {},
     }  # fmt: skip
 
@@ -173,7 +169,7 @@ def _fit_sketch(
     folder: Path, topics: int, choosing: dict[str, Any], guiding: Guidance, own: _Own, quiet: bool
 ) -> tuple[AnchorTopicModel, dict[str, Any]]:
     from .. import AnchorTopicModel, load_sketch
-    from ..corpus.prune import text_preset
+    from ..corpus.vocabulary_rule import VocabularyRule
     from .console import fit_progress, remark
 
     given = sorted(name for name, value in choosing.items() if value is not None and name != "min_df")
@@ -181,10 +177,11 @@ def _fit_sketch(
         option = "keep-word" if given[0] == "keep_words" else given[0].replace("_", "-")
         raise typer.BadParameter(f"--{option} cannot be applied to a sketch, whose words were chosen when it was built")
     sketch = load_sketch(folder)
-    min_df = choosing["min_df"] or (1 if sketch.text_rule is None else text_preset(sketch.n_docs)["min_df"])
+    min_df = int(VocabularyRule.for_corpus(sketch, **chosen(choosing)).min_df)
     remark(f"vocabulary: that of the sketch, words in at least {min_df:,} of {sketch.n_docs:,} documents", quiet)
     remark("a sketch holds no documents to refine topics on: these are the paper's", quiet)
-    model = AnchorTopicModel(topics, **own.added_to(guiding.parameters(set(sketch.words(min_df)))))
+    parameters = own.added_to(guiding.parameters(set(sketch.words(min_df))))
+    model = AnchorTopicModel.from_preset(guiding.preset, topics, **parameters)
     with fit_progress(quiet) as progress:
         model.fit(sketch, progress=progress, min_df=min_df)
     return model, {
@@ -197,9 +194,9 @@ def _learned(model: AnchorTopicModel) -> dict[str, Any]:
     """What else there is to say of a model, for JSON."""
     record = model.model_
     prior = getattr(model, "composition_prior_", None)
-    sure = record.stability
+    sure, threshold = record.stability, record.provenance.anchor_threshold
     return {
-        "min_anchor_docs": model.min_anchor_docs,
+        "min_anchor_docs": None if threshold is None else threshold.value,
         "refined": record.log_likelihood is not None,
         "log_likelihood": record.log_likelihood[-1] if record.log_likelihood else None,
         "composition": model.composition,

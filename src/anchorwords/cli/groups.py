@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import Jobs, Json, Quiet, Source, as_fitted, opened, with_reading
+from .options import Jobs, Json, Quiet, Source, opened, with_reading
 from .output import print_json, suffix_of, table_lines
 
 
@@ -18,7 +18,7 @@ def groups(
     labels: Annotated[
         Path,
         typer.Option(
-            help="File with a label for each document, in their order: one a line, or a column of a .csv or .tsv table. "
+            help="File with one label per document, in their order: one per line, or a column of a .csv or .tsv table. "
             "Documents with an empty label are left out.",
         ),
     ],
@@ -35,10 +35,10 @@ def groups(
             "--output", "-o", help="Write all groups and topics to this .csv or .tsv file, whole or not at all."
         ),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Topics shown a group: those that stand out most.")] = 3,
-    words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words shown a topic.")] = 6,
-    level: Annotated[float, typer.Option(help="Of the intervals, between 0 and 1.")] = 0.9,
-    by_tokens: Annotated[bool, typer.Option("--by-tokens", help="Documents count by their words, not alike.")] = False,
+    top: Annotated[int, typer.Option(min=1, help="Topics to show per group: those that stand out most.")] = 3,
+    words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words to show per topic.")] = 6,
+    level: Annotated[float, typer.Option(help="Level of the intervals, between 0 and 1.")] = 0.9,
+    by_tokens: Annotated[bool, typer.Option("--by-tokens", help="Weight documents by their number of tokens.")] = False,
     jobs: Jobs = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -66,7 +66,7 @@ def groups(
         raise typer.BadParameter(f"--level must be between 0 and 1, such as 0.9, but is {level}")
     fitted = load_model(model)
     given = read_labels(labels, label_column)
-    with opened(source, as_fitted(fitted, source, reading), quiet, jobs) as corpus, working("Documents", quiet):
+    with opened(source, reading, quiet, jobs, like=fitted) as corpus, working("Documents", quiet):
         _require_as_many(labels, len(given), corpus.n_docs)
         found = prevalence_by(fitted, corpus, given, level=level, by_tokens=by_tokens, n_jobs=jobs)
     if output is not None and suffix is not None:

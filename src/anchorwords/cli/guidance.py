@@ -1,4 +1,4 @@
-"""How a fit is steered: a preset, anchors of the user's own, and what is learned beside the topics."""
+"""Options that guide a fit: the preset, the user's own anchors, and what is learned in addition to topics."""
 
 from __future__ import annotations
 
@@ -12,14 +12,7 @@ from .options import gathered
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ..corpus.corpus import Corpus
-
 GUIDING = "Guiding topics"
-# Anchors to choose among for each topic, below which the preset's threshold is dropped: with two or three, coherence suffers
-# (docs/tables/threshold.md, 20ng and kos at 10 %).
-_CANDIDATES_A_TOPIC = 5
-# But where most words are left there are no better ones to be had.
-_FEW = 0.5
 
 
 class PresetName(StrEnum):
@@ -38,7 +31,7 @@ class Guidance(NamedTuple):
     anchors : tuple of str
         One a topic, as they were typed: a word, or several with commas between them.
     forbidden : tuple of str
-    min_anchor_docs : int, float or None
+    min_anchor_docs : int, float, "auto" or None
         None is the preset's, as is ``refine``.
     refine : bool or None
     prior_aware : bool
@@ -48,14 +41,14 @@ class Guidance(NamedTuple):
     preset: str
     anchors: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
-    min_anchor_docs: float | None = None
+    min_anchor_docs: float | str | None = None
     refine: bool | None = None
     prior_aware: bool = False
     replicates: int = 0
 
     def parameters(self, words: Collection[str]) -> dict[str, Any]:
         """Arguments of AnchorTopicModel; ``words`` are those of the documents."""
-        from ..presets import preset
+        from ..presets import READERS, named_preset
 
         chosen: dict[str, Any] = {}
         if self.anchors:
@@ -65,10 +58,10 @@ class Guidance(NamedTuple):
         if self.min_anchor_docs is not None:
             chosen["min_anchor_docs"] = self.min_anchor_docs
         if self.refine is not None:
-            chosen["refinement"] = preset(PresetName.readers)["refinement"] if self.refine else None
+            chosen["refinement"] = READERS.refinement if self.refine else None
         if self.prior_aware:
             chosen["composition"] = "prior-aware"
-        return preset(self.preset, **chosen)
+        return named_preset(self.preset).parameters(**chosen)
 
     def without_documents(self) -> Guidance:
         """The same for a sketch, or BadParameter for what needs documents."""
@@ -82,8 +75,8 @@ def _guiding(
     preset: Annotated[
         PresetName,
         typer.Option(
-            help="readers: anchors in at least 1 % of the documents, and topics refined by likelihood, as measured best to "
-            "read; paper: the paper's Algorithm 6.",
+            help="readers: anchors in at least 1 % of the documents, and topics refined by likelihood, which measured best "
+            "for reading; paper: Algorithm 6 of the paper.",
             rich_help_panel=GUIDING,
         ),
     ] = PresetName.readers,
@@ -91,8 +84,8 @@ def _guiding(
         list[str] | None,
         typer.Option(
             metavar="WORD[,WORD...]",
-            help="Anchor of a topic of its own; several words with commas between them are one topic's together. May be "
-            "given several times; the other anchors are chosen.",
+            help="Anchor of one topic; several words, separated by commas, are the anchor of one topic together. May be "
+            "repeated; the other anchors are chosen.",
             rich_help_panel=GUIDING,
         ),
     ] = None,
@@ -100,15 +93,16 @@ def _guiding(
         list[str] | None,
         typer.Option(
             metavar="WORD",
-            help="Never choose this word as an anchor; may be given several times.",
+            help="Never choose this word as an anchor; may be repeated.",
             rich_help_panel=GUIDING,
         ),
     ] = None,
     min_anchor_docs: Annotated[
         str | None,
         typer.Option(
-            metavar="NUMBER|SHARE",
-            help="Fewest documents of a word that is chosen as an anchor, such as 20 or 0.01; the preset's by default.",
+            metavar="NUMBER|SHARE|auto",
+            help="Fewest documents of a word that is chosen as an anchor, such as 20 or 0.01; auto is 1 % of the documents "
+            "unless that leaves too few words. Default: that of the preset.",
             rich_help_panel=GUIDING,
         ),
     ] = None,
@@ -116,7 +110,7 @@ def _guiding(
         bool | None,
         typer.Option(
             "--refine/--no-refine",
-            help="Whether to refine topics by sweeps over the documents; as the preset says by default.",
+            help="Refine topics by sweeps over the documents, or do not. Default: that of the preset.",
             rich_help_panel=GUIDING,
         ),
     ] = None,
@@ -124,7 +118,7 @@ def _guiding(
         bool,
         typer.Option(
             "--prior-aware",
-            help="Learn what transform needs to give documents' topics the correlations of the model.",
+            help="Learn what transform needs for topic proportions that follow the correlations of the model.",
             rich_help_panel=GUIDING,
         ),
     ] = False,
@@ -132,8 +126,8 @@ def _guiding(
         int,
         typer.Option(
             min=0,
-            help="Learn topics again on so many draws of the documents, to say how sure each is; 20 is enough, 0 is not at "
-            "all.",
+            help="Learn topics again on this many bootstrap replicates, to measure how stable each is; 20 is usually "
+            "enough, 0 disables it.",
             rich_help_panel=GUIDING,
         ),
     ] = 0,
@@ -157,10 +151,10 @@ def checked_replicates(replicates: int) -> int:
     return replicates
 
 
-def documents_or_share(text: str | None) -> float | None:
-    """A whole number of documents, or a share of them, or BadParameter."""
-    if text is None:
-        return None
+def documents_or_share(text: str | None) -> float | str | None:
+    """A whole number of documents, a share of them or "auto", or BadParameter."""
+    if text is None or text == "auto":
+        return text
     try:
         number = int(text) if text.strip().isdecimal() else float(text)
     except ValueError:
@@ -178,28 +172,3 @@ def as_anchor(entry: str, words: Collection[str]) -> str | list[str]:
     if not parts:
         raise typer.BadParameter(f"--anchor must name a word, or several with commas between them, but is {entry!r}")
     return entry if entry in words else (parts if len(parts) > 1 else parts[0])
-
-
-def with_enough_candidates(
-    parameters: dict[str, Any], corpus: Corpus, n_topics: int
-) -> tuple[dict[str, Any], str | None]:
-    """The same, without the preset's threshold where it leaves too few words to choose anchors among; then also why."""
-    import numpy as np
-
-    from ..corpus.prune import document_limit
-
-    share = parameters.get("min_anchor_docs", 1)
-    fewest = document_limit(share, corpus.n_docs, "min_anchor_docs")
-    df = dict(zip(corpus.vocabulary, corpus.document_frequencies, strict=True))
-    groups = [[entry] if isinstance(entry, str) else entry for entry in parameters.get("anchors", [])]
-    wanted = n_topics - sum(any(word in df for word in group) for group in groups)
-    for word in {*parameters.get("forbidden_anchors", []), *(word for group in groups for word in group)}:
-        df.pop(word, None)
-    candidates = sum(n >= fewest for n in df.values())
-    few = candidates < _CANDIDATES_A_TOPIC * wanted and candidates < _FEW * len(df)
-    if not few and (candidates >= wanted or len(df) < wanted):  # the fit says what is wrong with more topics than words
-        return parameters, None
-    return parameters | {"min_anchor_docs": 1}, (
-        f"anchors: only {candidates:,} words are in at least {int(np.ceil(fewest)):,} documents ({share:.0%} of them, as "
-        "the preset asks), so that any word may be an anchor; --min-anchor-docs says otherwise"
-    )

@@ -17,15 +17,15 @@ def import_documents(
     output: Annotated[Path, typer.Option("--output", "-o", help="Corpus folder to write.")],
     reading: dict[str, Any],
     stop_words: Annotated[
-        str | None, typer.Option(help="Words passed over for good: a language, or a file with one a line.")
+        str | None, typer.Option(help="Words not to count at all: a language, or a file with one word per line.")
     ] = None,
     jobs: Jobs = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Read documents of any size, in one pass, into a corpus folder that opens at once and is fitted from disk.
+    """Read any number of documents, in one pass, into a corpus folder that opens at once and is fitted from disk.
 
-    All words are kept: fit chooses among them. Written whole or not at all.
+    All words are kept: fit selects among them. The folder is written completely or not at all.
 
     Example: anchorwords import cve.tsv.gz --text-column 2 --id-column 1 -o cve-corpus
 

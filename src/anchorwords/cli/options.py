@@ -1,4 +1,7 @@
-"""Options that several commands share: how to read documents, and which words to keep."""
+"""Options that several commands share: how to read documents, and which words to keep.
+
+They become arguments of the public functions; what the defaults are, the library decides.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ import typer
 
 if TYPE_CHECKING:  # the numerical modules load when a command needs them, not for --help
     from ..corpus.corpus import Corpus
+    from ..corpus.vocabulary_rule import VocabularyRule
     from ..estimator import AnchorTopicModel
 
 READING, WORDS = "Reading documents", "Choosing words"
@@ -22,12 +26,19 @@ READING, WORDS = "Reading documents", "Choosing words"
 Source = Annotated[
     str,
     typer.Argument(
-        help="Text (one document a line), folder of text files, .csv, .tsv, .jsonl, .parquet, UCI docword file, .mtx, "
-        ".npz, .npy, or a corpus folder; - is standard input, one document a line."
+        help="Text (one document per line), folder of text files, .csv, .tsv, .jsonl, .parquet, UCI docword file, .mtx, "
+        ".npz, .npy, or a corpus folder; - is standard input, one document per line."
     ),
 ]
 Topics = Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of topics.")]
-Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed; topics do not depend on it beyond rounding.")]
+Seed = Annotated[
+    int, typer.Option(min=0, max=2**32 - 1, help="Random seed; topics do not depend on it beyond rounding.")
+]
+
+
+AnySeed = Annotated[
+    int | None, typer.Option(min=0, max=2**32 - 1, help="Random seed; topics do not depend on it beyond rounding.")
+]
 
 
 def _not_zero(jobs: int | None) -> int | None:
@@ -38,7 +49,7 @@ def _not_zero(jobs: int | None) -> int | None:
 
 Jobs = Annotated[int | None, typer.Option(callback=_not_zero, help="Threads; all cores by default.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no remarks.")]
 
 
 class Format(StrEnum):
@@ -64,41 +75,41 @@ def _reading(
     text_column: Annotated[
         str | None, typer.Option(help="Column of text or tokens, by name or number from 1.", rich_help_panel=READING)
     ] = None,
-    id_column: Annotated[
-        str | None, typer.Option(help="Column of the documents' names.", rich_help_panel=READING)
-    ] = None,
+    id_column: Annotated[str | None, typer.Option(help="Column of document ids.", rich_help_panel=READING)] = None,
     header: Annotated[
         bool | None,
         typer.Option(
             "--header/--no-header",
-            help="Whether the first line of a table names the columns; by default if a column is called by name.",
+            help="Whether the first line of a table names the columns. Default: yes if a column is given by name.",
             rich_help_panel=READING,
         ),
     ] = None,
     pattern: Annotated[
-        str | None, typer.Option(help="Files of a folder, '*.txt' by default.", rich_help_panel=READING)
+        str | None, typer.Option(help="Files of a folder to read; '*.txt' by default.", rich_help_panel=READING)
     ] = None,
     separator: Annotated[
         str | None,
         typer.Option(
-            help="Between columns (a comma in CSV, a tab in TSV by default) or the items of baskets (a tab).",
+            help="Separator of columns (default: a comma in CSV, a tab in TSV) or of the items of baskets (a tab).",
             rich_help_panel=READING,
         ),
     ] = None,
     vocabulary: Annotated[
         Path | None,
         typer.Option(
-            help="File of words, one a line: the only ones to count, or the columns of a matrix.",
+            help="File with one word per line: the only words to count, or the columns of a matrix.",
             rich_help_panel=READING,
         ),
     ] = None,
-    keep_case: Annotated[bool, typer.Option("--keep-case", help="No lower-casing.", rich_help_panel=READING)] = False,
-    numbers: Annotated[
-        bool, typer.Option("--numbers", help="Words may do without a letter.", rich_help_panel=READING)
+    keep_case: Annotated[
+        bool, typer.Option("--keep-case", help="Do not convert text to lower case.", rich_help_panel=READING)
     ] = False,
-    min_length: Annotated[int, typer.Option(min=1, help="Characters of a word.", rich_help_panel=READING)] = 2,
+    numbers: Annotated[
+        bool, typer.Option("--numbers", help="Also count tokens that contain no letters.", rich_help_panel=READING)
+    ] = False,
+    min_length: Annotated[int, typer.Option(min=1, help="Fewest characters of a word.", rich_help_panel=READING)] = 2,
     ngrams: Annotated[
-        int, typer.Option(min=1, max=8, help="Up to so many consecutive words count as one.", rich_help_panel=READING)
+        int, typer.Option(min=1, max=8, help="Count n-grams of up to N words.", rich_help_panel=READING)
     ] = 1,
     tokenizer: Annotated[
         str | None,
@@ -118,7 +129,8 @@ def _choosing(
     stop_words: Annotated[
         str | None,
         typer.Option(
-            help="Language (english, german, ...), file with one word a line, or none; english for text by default.",
+            help="Words to remove: a language (english, german, ...), a file with one word per line, or none. Default: "
+            "english for text.",
             rich_help_panel=WORDS,
         ),
     ] = None,
@@ -126,7 +138,7 @@ def _choosing(
         int | None,
         typer.Option(
             min=1,
-            help="Fewest documents of a word; for text by default a fifth of the square root of their number, at least 5.",
+            help="Fewest documents of a word. Default for text: a fifth of the square root of their number, at least 5.",
             rich_help_panel=WORDS,
         ),
     ] = None,
@@ -135,21 +147,21 @@ def _choosing(
         typer.Option(
             min=0.0,
             max=1.0,
-            help="Largest share of documents of a word; 0.5 for text by default.",
+            help="Largest share of documents in which a word may occur. Default for text: 0.5.",
             rich_help_panel=WORDS,
         ),
     ] = None,
     n_words: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Keep so many words, best by tf-idf; 50,000 for text by default.", rich_help_panel=WORDS
+            min=1, help="Keep this many words, the best by tf-idf. Default for text: 50,000.", rich_help_panel=WORDS
         ),
     ] = None,
     keep_word: Annotated[
         list[str] | None,
         typer.Option(
             metavar="WORD",
-            help="Keep this word whatever the rule says; may be given several times.",
+            help="Keep this word regardless of the other options; may be repeated.",
             rich_help_panel=WORDS,
         ),
     ] = None,
@@ -217,14 +229,29 @@ def imported(name: str) -> Any:
 
 def given_options(reading: dict[str, Any]) -> list[str]:
     """Options of reading that are not what they are when nothing is said, as they are called on the command line."""
-    names = [name for name, value in reading.items() if value != _PLAIN.get(name)]
-    return ["--keep-case" if name == "lowercase" else f"--{name.replace('_', '-')}" for name in names]
+    return [_option(name) for name, value in reading.items() if value != _PLAIN.get(name)]
+
+
+def _option(name: str) -> str:
+    return "--keep-case" if name == "lowercase" else f"--{name.replace('_', '-')}"
 
 
 @contextmanager
-def opened(source: str, reading: dict[str, Any], quiet: bool, jobs: int | None = None) -> Iterator[Corpus]:
-    """A corpus of any size: a corpus folder as it is, anything else read into a folder that is gone afterwards."""
+def opened(
+    source: str,
+    reading: dict[str, Any],
+    quiet: bool,
+    jobs: int | None = None,
+    *,
+    like: AnchorTopicModel | None = None,
+    every_word: bool = False,
+) -> Iterator[Corpus]:
+    """Yield a corpus of any size: a corpus folder itself, anything else read into a temporary folder.
+
+    With ``like`` and ``every_word`` text is read as :func:`anchorwords.read_corpus` does with them.
+    """
     from .. import import_corpus, open_corpus
+    from ..corpus.read import contradicting_options
     from ..corpus.stored import is_corpus_folder
     from ..storage.folders import scratch_folder
     from .console import reading_progress
@@ -237,35 +264,16 @@ def opened(source: str, reading: dict[str, Any], quiet: bool, jobs: int | None =
             )
         yield open_corpus(source)
         return
+    documents, options = readable(source, reading)
+    options |= {"like": like, "every_word": every_word}
+    if like is not None and (given := contradicting_options(documents, **options)):
+        raise typer.BadParameter(
+            f"{', '.join(map(_option, given))}: text is split into words as it was for the fit, which the model knows"
+        )
     with scratch_folder() as folder:
         with reading_progress(quiet) as progress:
-            documents, options = readable(source, reading)
             corpus = import_corpus(documents, folder / "corpus", **options, n_jobs=jobs, progress=progress)
         yield corpus
-
-
-def as_fitted(
-    fitted: AnchorTopicModel, source: str, reading: dict[str, Any], *, every_word: bool = False
-) -> dict[str, Any]:
-    """For text the rule by which that of the fit was split, and its words; other sources have words of their own.
-
-    With ``every_word`` the model's words are counted among all others, so that these can be told of.
-    """
-    from ..corpus.counting import TextRule
-    from ..corpus.formats import TEXT_FORMATS, format_of
-
-    record = getattr(fitted, "text_rule_", None)
-    is_text = source == "-" or format_of(source, reading["format"], reading["pattern"]) in TEXT_FORMATS
-    if record is None or not is_text:
-        return reading
-    decided = {name: value for name, value in reading.items() if name in record or name == "vocabulary"}
-    if given := [name for name in given_options(decided) if name != "--tokenizer"]:
-        raise typer.BadParameter(
-            f"{', '.join(given)}: text is split into words as it was for the fit, which the model knows"
-        )
-    rule = TextRule.from_dict(record, reading["tokenizer"])
-    own = {name: getattr(rule, name) for name in record if name != "vocabulary"}
-    return reading | own | {"vocabulary": None if every_word else fitted.model_.vocabulary}
 
 
 def readable(source: str, reading: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -288,7 +296,41 @@ def _standard_input() -> Iterator[str]:
         raise CorpusFormatError("standard input holds no documents.")
 
 
-def stop_words_for_phrases(reading: dict[str, Any], choosing: dict[str, Any]) -> dict[str, Any]:
-    """Phrases are made of what is left without stop words, so these must go while documents are read."""
-    name = choosing["stop_words"] or "english"
-    return {"stop_words": None if reading["ngrams"] == (1, 1) or name == "none" else name}
+def with_stop_words(reading: dict[str, Any], choosing: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of reading, with the stop words that n-grams must not contain."""
+    from ..corpus.vocabulary_rule import stop_words_in_ngrams
+
+    said = {} if choosing["stop_words"] is None else {"stop_words": _stop_words(choosing["stop_words"])}
+    return reading | {"stop_words": stop_words_in_ngrams(reading["ngrams"], **said)}
+
+
+def chosen(choosing: dict[str, Any]) -> dict[str, Any]:
+    """What the user says about the vocabulary, as arguments of Corpus.prune."""
+    given = {name: value for name, value in choosing.items() if value is not None}
+    return given | ({"stop_words": _stop_words(given["stop_words"])} if "stop_words" in given else {})
+
+
+def _stop_words(name: str) -> str | None:
+    return None if name == "none" else name
+
+
+def rule_as_json(rule: VocabularyRule) -> dict[str, Any]:
+    """The part of a rule that the options of choosing words decide."""
+    said = rule.to_dict()
+    return {name: said[name] for name in ("stop_words", "min_df", "max_df", "n_words")} | (
+        {"keep_words": said["keep_words"]} if rule.keep_words else {}
+    )
+
+
+def pruned_by(corpus: Corpus, choosing: dict[str, Any], quiet: bool) -> Corpus:
+    """The corpus without what the vocabulary rule removes, which is reported."""
+    from ..corpus.vocabulary_rule import VocabularyRule
+    from .console import remark
+
+    rule = VocabularyRule.for_corpus(corpus, **chosen(choosing))
+    pruned = corpus.prune(rule=rule)
+    if corpus.text_rule is not None or chosen(choosing):
+        assert pruned.dropped is not None
+        remark(f"vocabulary: {rule.sentence(corpus.n_docs)}", quiet)
+        remark(pruned.dropped.sentence(pruned.n_docs, pruned.n_words, rule), quiet)
+    return pruned

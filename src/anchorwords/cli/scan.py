@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .guidance import Guidance, PresetName, documents_or_share, with_enough_candidates
+from .guidance import documents_or_share
 from .options import (
     Jobs,
     Json,
@@ -16,14 +16,15 @@ from .options import (
     Source,
     given_options,
     opened,
-    stop_words_for_phrases,
+    pruned_by,
+    rule_as_json,
     with_choosing,
     with_reading,
+    with_stop_words,
 )
 from .output import print_json, suffix_of
 
 if TYPE_CHECKING:
-    from ..corpus.corpus import Corpus
     from ..scanning.record import Scan
     from .tables import Justify, Listing
 
@@ -55,8 +56,8 @@ def scan(
     min_anchor_docs: Annotated[
         str | None,
         typer.Option(
-            metavar="NUMBER|SHARE",
-            help="Fewest documents of a word that is chosen as an anchor, such as 20 or 0.01; as for fit by default.",
+            metavar="NUMBER|SHARE|auto",
+            help="Fewest documents of a word that is chosen as an anchor, such as 20 or 0.01. Default: auto, as for fit.",
         ),
     ] = None,
     seed: Seed = 0,
@@ -75,37 +76,34 @@ def scan(
 
     Example: anchorwords scan reviews.csv --text-column text -k 5,10,20,40 --splits 3
     """
+    from ..presets import READERS
     from ..scanning.scan import scan as compare
     from ..storage.sketch_folder import is_sketch_folder
-    from .console import fit_progress, remark
-    from .vocabulary import dropped_sentence, vocabulary_rule
+    from .console import fit_progress, remark, remark_on_anchors
 
     if is_sketch_folder(Path(source)):
         raise typer.BadParameter(
             f"{source} is a sketch, which holds no documents to split in halves: give the documents"
         )
     numbers = parsed_numbers(topics)
-    guiding = Guidance(PresetName.readers.value, min_anchor_docs=documents_or_share(min_anchor_docs))
+    fewest = documents_or_share(min_anchor_docs) or READERS.min_anchor_docs
     if plot is not None:
         _require_drawable(plot)
-    with opened(source, reading | stop_words_for_phrases(reading, choosing), quiet, jobs) as corpus:
-        rule = vocabulary_rule(corpus, choosing)
-        pruned = corpus.prune(**rule.options())
-        if corpus.text_rule is not None or any(value is not None for value in choosing.values()):
-            remark(f"vocabulary: {rule.sentence(corpus.n_docs)}", quiet)
-            remark(dropped_sentence(corpus, pruned), quiet)
-        fewest = _fewest_documents(guiding, pruned, numbers, quiet)
+    with opened(source, with_stop_words(reading, choosing), quiet, jobs) as corpus:
+        pruned = pruned_by(corpus, choosing, quiet)
+        assert pruned.vocabulary_rule is not None
         with fit_progress(quiet) as progress:
             found = compare(
                 pruned, numbers, random_state=seed, n_jobs=jobs, n_replicates=splits, min_anchor_docs=fewest,
                 progress=progress,
             )  # fmt: skip
         left_out = corpus.n_docs - pruned.n_docs
+    remark_on_anchors(found.anchor_threshold, quiet)
     if plot is not None:
         _draw(found, plot)
         remark(f"drawn to {plot}", quiet)
     if as_json:
-        print_json(_summary(found, left_out, fewest, rule.options(), plot))
+        print_json(_summary(found, left_out, rule_as_json(pruned.vocabulary_rule), plot))
         return
     _show(found, left_out, f"anchorwords fit {source} -k {found.recommended} -o MODEL")
     if any(value is not None for value in choosing.values()) or given_options(reading):
@@ -164,19 +162,6 @@ def _show(scan: Scan, left_out: int, command: str) -> None:
     typer.echo(f"\nLearn them with: {command}")
 
 
-def _fewest_documents(guiding: Guidance, corpus: Corpus, numbers: list[int], quiet: bool) -> float:
-    """Fewest documents of an anchor: what the user says, or what a fit of the largest number would go by."""
-    from .console import remark
-
-    parameters = guiding.parameters(())
-    if guiding.min_anchor_docs is None:
-        parameters, why = with_enough_candidates(parameters, corpus, max(numbers))
-        if why is not None:
-            remark(why, quiet)
-    fewest: float = parameters["min_anchor_docs"]
-    return fewest
-
-
 def _require_drawable(path: Path) -> None:
     """Raise before the work where there would be no picture."""
     from ..plot.style import require_matplotlib
@@ -192,13 +177,14 @@ def _draw(found: Scan, path: Path) -> None:
     save(draw(found), path)
 
 
-def _summary(scan: Scan, left_out: int, fewest: float, rule: dict[str, Any], plot: Path | None) -> dict[str, Any]:
+def _summary(scan: Scan, left_out: int, rule: dict[str, Any], plot: Path | None) -> dict[str, Any]:
     directions = scan.directions
     return {
         "recommended": scan.recommended, "reasons": scan.reasons, "rows": scan.rows(), "eigenvalues": scan.eigenvalues,
         "directions": None if directions is None else {
             "n": directions.n, "looked_at": directions.n_looked_at, "energies": directions.energies, "gap": directions.gap,
         },
-        "documents": scan.n_docs, "documents_left_out": left_out, "words": scan.n_words, "min_anchor_docs": fewest,
+        "documents": scan.n_docs, "documents_left_out": left_out, "words": scan.n_words,
+        "min_anchor_docs": scan.anchor_threshold.value,
         "vocabulary_rule": rule, "plot": None if plot is None else str(plot),
     }  # fmt: skip

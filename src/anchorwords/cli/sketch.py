@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Jobs, Json, Quiet, Seed, Source, Topics, opened, stop_words_for_phrases, with_reading
-from .vocabulary import vocabulary_rule
+from .options import Jobs, Json, Quiet, Seed, Source, Topics, chosen, opened, with_reading, with_stop_words
 
 if TYPE_CHECKING:
     from ..statistics.sketch import CooccurrenceSketch
 
 sketch_app = typer.Typer(
     name="sketch",
-    help="Statistics of documents that need never be read again: built from shards, merged, and taken apart.",
+    help="Mergeable one-pass sketches of documents that need not be kept, with support for deletion.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
@@ -40,14 +39,16 @@ def build(
     reading: dict[str, Any],
     topics: Topics = 20,
     method: Annotated[
-        Method, typer.Option(help="linear can forget documents; incremental is nearer to the truth, and merges.")
+        Method, typer.Option(help="linear supports deletion of documents; incremental is more accurate and merges.")
     ] = Method.incremental,
     columns: Annotated[
-        int | None, typer.Option(min=1, help="Columns of the sketch; 8 (linear) or 4 a topic by default.")
+        int | None, typer.Option(min=1, help="Columns of the sketch. Default: 8 (linear) or 4 (incremental) per topic.")
     ] = None,
     stop_words: Annotated[
         str | None,
-        typer.Option(help="Language, file with one word a line, or none; english for text by default."),
+        typer.Option(
+            help="Words to remove: a language, a file with one word per line, or none. Default: english for text."
+        ),
     ] = None,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -56,30 +57,28 @@ def build(
 ) -> None:
     """Sketch documents in one pass; fit learns topics from the sketch.
 
-    The words that count are fixed here: stop words, and --vocabulary if only some words are to count. Sketches built alike,
-    on different days or machines, can be merged.
+    Which words count is decided here: use --stop-words, and --vocabulary to count given words only. Sketches that were built
+    with the same options, on different days or machines, can be merged.
 
     Example: anchorwords sketch build monday.jsonl --topics 50 -o monday
 
     Example: anchorwords sketch build customers.tsv --text-column 2 --method linear -o customers
     """
     from .. import CooccurrenceSketch
-    from ..corpus.stopwords import stop_words as as_stop_words
+    from ..corpus.vocabulary_rule import VocabularyRule
     from ..statistics.sketch import rule_of_text
     from ..storage.sketch_folder import require_writable_sketch
     from .console import document_progress
 
     require_writable_sketch(output)
-    chosen = {"stop_words": stop_words}
-    with opened(source, reading | stop_words_for_phrases(reading, chosen), quiet, jobs) as everything:
-        name = vocabulary_rule(everything, chosen).stop_words
-        corpus = everything.prune(stop_words=name, min_tokens=0, min_types=0) if name else everything
-        text_rule = everything.text_rule
-        if text_rule is not None:
-            text_rule = text_rule | {"stop_words": sorted({*text_rule["stop_words"], *as_stop_words(name)})}
+    choosing = {"stop_words": stop_words}
+    with opened(source, with_stop_words(reading, choosing), quiet, jobs) as everything:
+        rule = VocabularyRule.for_sketch(everything, **chosen(choosing))
+        corpus = everything.prune(rule=rule) if rule.stop_words else everything
         sketch = CooccurrenceSketch(
-            topics, method=method.value, n_columns=columns, rule=rule_of_text(text_rule), random_state=seed, n_jobs=jobs
-        )
+            topics, method=method.value, n_columns=columns, rule=rule_of_text(everything.text_rule, rule),
+            random_state=seed, n_jobs=jobs,
+        )  # fmt: skip
         with document_progress("Sketching", quiet) as progress:
             done = 0
             for block in corpus.blocks():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Jobs, Quiet, as_fitted, given_options, opened, with_reading
+from .options import Jobs, Quiet, given_options, opened, with_reading
 
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
@@ -38,7 +38,7 @@ class Ranking(StrEnum):
 def topics(
     model: Annotated[Path, typer.Argument(help="Model folder written by fit.")],
     reading: dict[str, Any],
-    words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words shown a topic.")] = 10,
+    words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words to show per topic.")] = 10,
     style: Annotated[
         Style,
         typer.Option(
@@ -70,7 +70,7 @@ def topics(
     ] = False,
     documents: Annotated[
         int | None,
-        typer.Option(min=1, help="List so many documents of --corpus a topic, those with the largest share of it."),
+        typer.Option(min=1, help="List this many documents of --corpus per topic, those with the largest share of it."),
     ] = None,
     min_tokens: Annotated[
         int | None,
@@ -85,7 +85,7 @@ def topics(
     ] = None,
     common_words: Annotated[
         int | None,
-        typer.Option(min=1, help="List so many frequent words that all topics share: candidates for stop words."),
+        typer.Option(min=1, help="List this many frequent words that all topics share: candidates for stop words."),
     ] = None,
     jobs: Jobs = None,
     as_json: Annotated[
@@ -168,7 +168,7 @@ def _source(
 ) -> AbstractContextManager[Corpus | None]:
     if corpus is None:
         return nullcontext()
-    return opened(corpus, as_fitted(fitted, corpus, reading), quiet, jobs)
+    return opened(corpus, reading, quiet, jobs, like=fitted)
 
 
 def _add_anchors(rows: list[dict[str, Any]], fitted: AnchorTopicModel, source: Corpus | None) -> None:

@@ -15,8 +15,9 @@ from .._validation import check_counts, check_vocabulary
 from ..exceptions import InputError
 from ..storage.corpus_folder import save_corpus
 from .parts import row_slices
-from .prune import Curation, Dropped, curate, text_preset
-from .stopwords import stop_words as as_stop_words
+from .prune import Dropped, curate
+from .text_rule import TextRule
+from .vocabulary_rule import VocabularyRule, pruning_rule
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -31,19 +32,23 @@ class Corpus:
         The word of each column.
     doc_ids : sequence of str, optional
         The name of each row.
-    text_rule : dict, optional
-        How text was split into these words: what a reader notes down, so that later documents are split alike.
+    text_rule : TextRule, optional
+        How text was split into these words; None if the documents were not text. Readers set it, so that new documents can
+        be split in the same way.
 
     Attributes
     ----------
+    vocabulary_rule : VocabularyRule or None
+        The rule by which :meth:`prune` made this corpus; None if it was not pruned.
     dropped : Dropped or None
-        What :meth:`prune`, which made this corpus, left out.
+        How many words and documents that removed, by reason.
     """
 
     counts: SparseLike
     vocabulary: tuple[str, ...]
     doc_ids: tuple[str, ...] | None
-    text_rule: dict[str, Any] | None
+    text_rule: TextRule | None
+    vocabulary_rule: VocabularyRule | None
     dropped: Dropped | None
 
     def __init__(
@@ -52,7 +57,7 @@ class Corpus:
         vocabulary: Sequence[str],
         doc_ids: Sequence[str] | None = None,
         *,
-        text_rule: dict[str, Any] | None = None,
+        text_rule: TextRule | None = None,
     ) -> None:
         checked = check_counts(counts, "counts")
         for part in (checked.data, checked.indices, checked.indptr):
@@ -68,7 +73,10 @@ class Corpus:
         object.__setattr__(self, "counts", checked)
         object.__setattr__(self, "vocabulary", words)
         object.__setattr__(self, "doc_ids", names)
+        if text_rule is not None and not isinstance(text_rule, TextRule):
+            raise InputError(f"text_rule must be a TextRule or None, but is {text_rule!r}.")
         object.__setattr__(self, "text_rule", text_rule)
+        object.__setattr__(self, "vocabulary_rule", None)
         object.__setattr__(self, "dropped", None)
 
     @property
@@ -110,18 +118,21 @@ class Corpus:
 
         An existing corpus there is replaced, anything else is left alone.
         """
-        save_corpus(path, self.blocks(), self.vocabulary, self.doc_ids, self.text_rule)
+        rule = None if self.text_rule is None else self.text_rule.to_dict()
+        save_corpus(path, self.blocks(), self.vocabulary, self.doc_ids, rule)
 
     def __repr__(self) -> str:
         return f"Corpus({self.n_docs:,} documents, {self.n_words:,} words, {self.n_tokens:,} tokens)"
 
     def text_preset(self) -> dict[str, Any]:
-        """Arguments of :meth:`prune` that have proved readable for text, and that ``anchorwords fit`` uses by default.
+        """Return arguments of :meth:`prune` that give readable topics for text; ``anchorwords fit`` uses them by default.
 
-        English stop words; words in at least a fifth of the square root of the number of documents, and five; in at most
-        half of them; the best 50,000: ``corpus.prune(**corpus.text_preset())``, with what you want otherwise.
+        Remove English stop words, words in fewer than 5 documents or a fifth of the square root of their number, words in
+        more than half of the documents, and all but the best 50,000: ``corpus.prune(**corpus.text_preset())``. See
+        :class:`VocabularyRule` for the same as a rule.
         """
-        return text_preset(self.n_docs)
+        rule = VocabularyRule.for_text(self.n_docs)
+        return {name: getattr(rule, name) for name in ("stop_words", "min_df", "max_df", "n_words")}
 
     def prune(
         self,
@@ -132,63 +143,44 @@ class Corpus:
         min_tokens: int = 5,
         min_types: int = 3,
         keep_words: Iterable[str] | None = None,
+        *,
+        rule: VocabularyRule | None = None,
     ) -> Corpus:
-        """Curate the vocabulary as the paper does.
+        """Select words and documents as the paper does.
 
-        Stop words and words outside ``min_df`` .. ``max_df`` go; then the ``n_words`` with the largest
-        tf * log(floor(M / df)) stay, M and df counted before any document is dropped; then documents with fewer
-        than ``min_tokens`` tokens or ``min_types`` distinct words go, and words left in no document with them.
+        First remove stop words and words outside ``min_df`` to ``max_df``. Then keep the ``n_words`` with the largest
+        tf * log(floor(M / df)), where M and df are counted before any document is removed. Then remove documents with fewer
+        than ``min_tokens`` tokens or ``min_types`` distinct words, and the words that are left in no document.
 
         Parameters
         ----------
         n_words : int, optional
-            How many words to keep; without it nothing is ranked.
+            Number of words to keep. None keeps all.
         min_df, max_df : int or float
-            Fewest and most documents a word may be in: a whole number counts documents, a fraction of type float is
-            a share of them.
+            Fewest and most documents in which a word may occur: an int counts documents, a float is a share of them.
         stop_words : str, path or iterable of str, optional
-            The name of a language ("english"), a file with one word a line, or the words themselves.
+            The name of a language ("english"), a file with one word per line, or the words themselves.
         min_tokens, min_types : int
-            What a document must hold to stay.
+            Fewest tokens and fewest distinct words of a document that is kept.
         keep_words : iterable of str, optional
-            Words that stay whatever ``min_df``, ``max_df``, ``stop_words`` and ``n_words`` say; they take their places
-            among the ``n_words``. A word that is not there warns with close matches.
+            Words to keep regardless of ``min_df``, ``max_df``, ``stop_words`` and ``n_words``; they count towards
+            ``n_words``. A word that does not occur gives a warning with close matches.
+        rule : VocabularyRule, optional
+            All of the above as one record, such as ``VocabularyRule.for_corpus(corpus)``. Give no other argument with it.
 
         Returns
         -------
         Corpus
+            It remembers the rule in ``vocabulary_rule`` and what was removed in ``dropped``.
         """
-        rule = curation(n_words, min_df, max_df, stop_words, min_tokens, min_types, keep_words)
+        rule = pruning_rule(
+            rule, n_words=n_words, min_df=min_df, max_df=max_df, stop_words=stop_words, min_tokens=min_tokens,
+            min_types=min_types, keep_words=keep_words,
+        )  # fmt: skip
         kept = curate(self.counts, self.vocabulary, rule)
         words = [self.vocabulary[i] for i in kept.words]
         names = None if self.doc_ids is None else [self.doc_ids[m] for m in kept.docs]
         pruned = Corpus(self.counts[kept.docs][:, kept.words], words, names, text_rule=self.text_rule)
+        object.__setattr__(pruned, "vocabulary_rule", rule)
         object.__setattr__(pruned, "dropped", kept.dropped)
         return pruned
-
-
-def curation(
-    n_words: int | None,
-    min_df: float,
-    max_df: float,
-    stop_words: str | os.PathLike[str] | Iterable[str] | None,
-    min_tokens: int,
-    min_types: int,
-    keep_words: Iterable[str] | None = None,
-) -> Curation:
-    """The arguments of :meth:`Corpus.prune` as a rule."""
-    return Curation(
-        n_words, min_df, max_df, as_stop_words(stop_words), min_tokens, min_types, _words_to_keep(keep_words)
-    )
-
-
-def _words_to_keep(keep_words: Iterable[str] | None) -> tuple[str, ...]:
-    if keep_words is None:
-        return ()
-    if isinstance(keep_words, (str, bytes)) or not isinstance(keep_words, Iterable):
-        raise InputError(f"keep_words must be words in a list, but is {keep_words!r}.")
-    words = tuple(keep_words)
-    for word in words:
-        if not isinstance(word, str):
-            raise InputError(f"keep_words must be words, but one is {word!r}.")
-    return words

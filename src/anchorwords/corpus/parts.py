@@ -19,22 +19,19 @@ PART_ENTRIES = 1 << 20
 
 
 class Part(NamedTuple):
-    """Rows as a reader delivers them, columns in some numbering and in no order.
+    """Rows as a reader delivers them: columns in the reader's own numbers and in no order.
 
     Attributes
     ----------
     lengths : (documents,) array
         Entries of each row.
     indices, counts : (entries,) arrays
-    numbering : int
-        Whose numbers the columns have.
     ids : sequence of str, optional
     """
 
     lengths: npt.NDArray[Any]
     indices: npt.NDArray[np.int32]
     counts: npt.NDArray[Any]
-    numbering: int = 0
     ids: Sequence[str] | None = None
 
 
@@ -75,7 +72,7 @@ def row_slices(counts: SparseLike, n_entries: int = PART_ENTRIES) -> list[slice]
 
 def part_of(rows: SparseLike, ids: Sequence[str] | None = None) -> Part:
     """Rows of a CSR matrix as a part, columns as they are."""
-    return Part(np.diff(rows.indptr), rows.indices, rows.data, 0, ids)
+    return Part(np.diff(rows.indptr), rows.indices, rows.data, ids)
 
 
 def hashes_of(ids: Sequence[str]) -> npt.NDArray[np.int64]:

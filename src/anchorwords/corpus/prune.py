@@ -1,11 +1,11 @@
-"""Which words and documents to keep: the paper's curation of a vocabulary."""
+"""Applying a vocabulary rule: which words and documents of a corpus are kept."""
 
 from __future__ import annotations
 
 import math
 import numbers
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,33 +13,22 @@ from .._typing import BoolArray, FloatArray, IntArray, SparseLike
 from .._validation import check_positive_integer
 from ..exceptions import InputError
 from .missing import warn_of_absent, warn_of_missing
-
-
-class Curation(NamedTuple):
-    """The rule; see :meth:`Corpus.prune`."""
-
-    n_words: int | None
-    min_df: float
-    max_df: float
-    stop_words: frozenset[str]
-    min_tokens: int
-    min_types: int
-    keep_words: tuple[str, ...] = ()
+from .vocabulary_rule import VocabularyRule, document_limit
 
 
 class Dropped(NamedTuple):
-    """What a curation left out.
+    """How many words and documents pruning removed, by reason.
 
     Attributes
     ----------
     stop_words, rare_words, frequent_words : int
-        Words on the list, in too few documents, and in too many.
+        Stop words, words in too few documents, and words in too many.
     words_beyond_cap : int
-        Words that others surpass in tf-idf.
+        Words that are not among the best ``n_words`` by tf-idf.
     short_documents : int
-        Documents left with too little.
+        Documents with too few tokens or distinct words.
     orphaned_words : int
-        Words left in no document.
+        Words that occur in no document that was kept.
     """
 
     stop_words: int
@@ -48,6 +37,20 @@ class Dropped(NamedTuple):
     words_beyond_cap: int
     short_documents: int = 0
     orphaned_words: int = 0
+
+    def sentence(self, n_docs: int, n_words: int, rule: VocabularyRule) -> str:
+        """Describe what this rule removed; ``n_docs`` and ``n_words`` are those that were kept."""
+        words = [
+            (self.stop_words, "stop words"), (self.rare_words, "too rare"), (self.frequent_words, "too frequent"),
+            (self.words_beyond_cap, "beyond the cap"), (self.orphaned_words, "left in no document"),
+        ]  # fmt: skip
+        parts = ", ".join(f"{number:,} {why}" for number, why in words if number) or "none"
+        before = n_words + sum(number for number, _ in words)
+        return (
+            f"{n_words:,} of {before:,} words kept (left out: {parts}); {n_docs:,} of {n_docs + self.short_documents:,} "
+            f"documents kept ({self.short_documents:,} with fewer than {rule.min_tokens} tokens or {rule.min_types} "
+            "distinct words)"
+        )
 
 
 class Kept(NamedTuple):
@@ -58,7 +61,7 @@ class Kept(NamedTuple):
     dropped: Dropped
 
 
-def curate(counts: SparseLike, vocabulary: Sequence[str], rule: Curation) -> Kept:
+def curate(counts: SparseLike, vocabulary: Sequence[str], rule: VocabularyRule) -> Kept:
     """Apply the rule: words first, by frequencies of the whole corpus, then documents, then emptied words."""
     M, N = counts.shape
     df = np.bincount(counts.indices, minlength=N)
@@ -73,7 +76,7 @@ def curate(counts: SparseLike, vocabulary: Sequence[str], rule: Curation) -> Kep
 
 
 def eligible_words(
-    df: IntArray, tf: FloatArray, n_docs: int, vocabulary: Sequence[str], rule: Curation
+    df: IntArray, tf: FloatArray, n_docs: int, vocabulary: Sequence[str], rule: VocabularyRule
 ) -> tuple[IntArray, Dropped]:
     """Words the rule admits by their frequencies, ascending."""
     if rule.n_words is not None:
@@ -89,8 +92,8 @@ def eligible_words(
         )
     wanted = _wanted_words(df.size, vocabulary, rule)
     stopped = np.zeros(df.size, dtype=bool)
-    if rule.stop_words:
-        stopped = np.fromiter((word in rule.stop_words for word in vocabulary), dtype=bool, count=df.size) & ~wanted
+    if stop_words := rule.stop_set:
+        stopped = np.fromiter((word in stop_words for word in vocabulary), dtype=bool, count=df.size) & ~wanted
     rare = ~stopped & ~wanted & (df < max(fewest, 1))
     frequent = ~stopped & ~rare & ~wanted & (df > most)
     words = np.flatnonzero(~(stopped | rare | frequent))
@@ -103,7 +106,7 @@ def eligible_words(
     return words, Dropped(int(stopped.sum()), int(rare.sum()), int(frequent.sum()), n_eligible - words.size)
 
 
-def _wanted_words(n_words: int, vocabulary: Sequence[str], rule: Curation) -> BoolArray:
+def _wanted_words(n_words: int, vocabulary: Sequence[str], rule: VocabularyRule) -> BoolArray:
     """Which words stay in any case; warns of those that are not there."""
     if not rule.keep_words:
         return np.zeros(n_words, dtype=bool)
@@ -116,14 +119,14 @@ def _wanted_words(n_words: int, vocabulary: Sequence[str], rule: Curation) -> Bo
     return wanted
 
 
-def warn_of_kept_and_lost(lost: IntArray, vocabulary: Sequence[str], rule: Curation) -> None:
+def warn_of_kept_and_lost(lost: IntArray, vocabulary: Sequence[str], rule: VocabularyRule) -> None:
     """Warn of words that were to be kept, but lie in no document that stays."""
     if rule.keep_words and lost.size:
         names = frozenset(rule.keep_words)
         warn_of_absent([vocabulary[i] for i in lost.tolist() if vocabulary[i] in names], "keep_words", stacklevel=5)
 
 
-def long_documents(part: SparseLike, rule: Curation) -> BoolArray:
+def long_documents(part: SparseLike, rule: VocabularyRule) -> BoolArray:
     """Which documents, their columns already chosen, hold enough to stay."""
     tokens = np.asarray(part.sum(axis=1)).ravel()
     return (np.diff(part.indptr) >= rule.min_types) & (tokens >= rule.min_tokens)
@@ -138,32 +141,6 @@ def require_something_left(n_docs: int, alive: BoolArray, n_docs_before: int, n_
         )
 
 
-def text_preset(n_docs: int) -> dict[str, Any]:
-    """The rule that has proved readable for text: see docs/corpora.md.
-
-    English stop words go; words in fewer documents than a fifth of the square root of their number, and than five, as rows
-    of rare words are noise and noise makes anchors; words in more than half of them; and all but the best 50,000.
-    """
-    return {
-        "stop_words": "english", "min_df": max(5, round(math.sqrt(n_docs) / 5.0)), "max_df": 0.5, "n_words": 50_000,
-    }  # fmt: skip
-
-
 def tf_idf(tf: FloatArray, df: IntArray, n_docs: int) -> FloatArray:
     """Tf * log(floor(M / df)); 0 for a word in more than half of the documents or in none."""
     return tf * np.log(np.maximum(np.floor(n_docs / np.maximum(df, 1)), 1.0))
-
-
-def document_limit(value: float, n_docs: int, name: str) -> float:
-    """A number of documents: a whole number is one, a fraction of type float a share of all."""
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        if value < 0:
-            raise InputError(f"{name} must not be negative, but is {value!r}.")
-        return int(value)
-    if not isinstance(value, numbers.Real) or not 0.0 <= value <= 1.0:
-        raise InputError(
-            f"{name} must be a whole number of documents or a share between 0.0 and 1.0, but is {value!r}."
-        )
-    # Nudge against rounding: 0.1 of 30 documents is 3, not 3.0000000000000004.
-    share = float(value) * n_docs
-    return round(share) if abs(share - round(share)) < 1e-9 * max(share, 1.0) else share

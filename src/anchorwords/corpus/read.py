@@ -21,13 +21,15 @@ from ..storage.corpus_folder import FILES, FORMAT, CorpusWriter
 from ..storage.folders import written_whole
 from . import readers as found_in
 from .corpus import Corpus
-from .counting import DocumentCounter, TextRule, checked_rule
+from .counting import DocumentCounter
 from .files import Watch
-from .formats import format_of
+from .formats import TEXT_FORMATS, format_of
+from .like import Reading, reading_of
 from .matrices import read_matrix
 from .parts import Part, hashes_of, ordered_rows, part_of, require_distinct, row_slices
 from .readers import Column, Documents
 from .stored import StoredCorpus, open_corpus
+from .text_rule import TextRule
 from .uci import UciFile, Unordered, read_words
 
 logger = logging.getLogger("anchorwords.corpus")
@@ -55,17 +57,19 @@ def read_corpus(
     max_length: int = 100,
     numbers: bool = False,
     tokenizer: Callable[[str], Iterable[str]] | None = None,
+    like: Any = None,
+    every_word: bool = False,
     n_jobs: int | None = None,
     progress: ReadProgress | None = None,
 ) -> Corpus:
-    """Read a corpus into memory; :func:`import_corpus` takes the same and writes it to disk.
+    """Read a corpus into memory; :func:`import_corpus` takes the same arguments and writes it to disk.
 
     Parameters
     ----------
     path : path, frame or iterable
         A file or a folder, plain or compressed by gzip or zstd:
 
-        - text, one document a line (``.txt``), or a folder of text files, one document each;
+        - text with one document per line (``.txt``), or a folder of text files with one document each;
         - a table (``.csv``, ``.tsv``, ``.parquet``) or JSON lines (``.jsonl``) with a column of text or, in the last two,
           of lists of tokens;
         - a UCI bag-of-words file (``docword.NAME.txt``) or the folder that holds it, a Matrix Market file (``.mtx``), a
@@ -73,50 +77,59 @@ def read_corpus(
           documents x words;
         - a corpus folder (see :func:`open_corpus`, which does not load it);
 
-        or what is in memory already: a frame of pandas, polars or arrow, or an iterable of texts or of lists of tokens.
+        or an object in memory: a data frame of pandas, polars or arrow, or an iterable of texts or of lists of tokens.
     format : str
         One of "auto", "text", "folder", "csv", "tsv", "jsonl", "parquet", "baskets", "uci", "mtx", "npz", "npy",
-        "corpus". "auto" goes by the name of a file and by how it begins. "baskets" is a list of items a line, which are
-        kept exactly.
+        "corpus". "auto" goes by the name of a file and by its first bytes. "baskets" is one list of items per line; items
+        are kept exactly as they are.
     vocabulary : path or sequence of str, optional
-        For text: the words to count, in column order, and no others. For matrices: the words of the columns, or a file
-        with one a line; by default ``vocab.NAME.txt`` beside a UCI file, and the numbers of the columns otherwise.
+        For text: the only words to count, in column order. For matrices: the words of the columns. A file has one word per
+        line. Default for matrices: ``vocab.NAME.txt`` next to a UCI file, and the numbers of the columns otherwise.
     text_column, id_column : str or int, optional
-        Columns of text or tokens, and of the documents' names, by name or by number from 1. Text is by default the column
+        Columns of text or tokens, and of document ids, by name or by number from 1. The default column of text is the one
         called "text", or the only one.
     header : bool, optional
-        Whether the first line of a CSV or TSV file names the columns; by default if a column is called by its name.
+        Whether the first line of a CSV or TSV file names the columns. Default: yes if a column is given by name.
     pattern : str, optional
         Files of a folder to read, ``*.txt`` by default.
     separator : str, optional
-        Between the columns of a table (a comma in CSV, a tab in TSV) or the items of a basket (a tab).
+        Separator of the columns of a table (default: a comma in CSV, a tab in TSV) or of the items of a basket (a tab).
     lowercase : bool
-        Whether text is lower-cased.
+        Convert text to lower case.
     stop_words : str, path or iterable of str, optional
-        Words to pass over: the name of a language ("english"), a file with one a line, or the words.
+        Words not to count: the name of a language ("english"), a file with one word per line, or the words. N-grams consist
+        of the words that are left, so give stop words here if you count n-grams, and to :meth:`Corpus.prune` otherwise.
     ngrams : (int, int)
-        Fewest and most consecutive words that are counted as one, joined by spaces.
+        Shortest and longest n-grams to count; their words are joined by spaces.
     min_length, max_length : int
-        Characters of a word.
+        Fewest and most characters of a word.
     numbers : bool
-        Whether a word may do without a letter.
+        Also count tokens that contain no letters.
     tokenizer : callable, optional
-        From a text to its words: needed for scripts without spaces between words.
+        Function from a text to its words: needed for scripts without spaces between words.
+    like : AnchorTopicModel or TopicModel, optional
+        Fitted model whose documents were text: split text as those documents were split, and count only the words of the
+        model, in its order. Use it to read new documents for ``transform``. A tokenizer that a saved model knows by name has
+        to be given again; other options of splitting are refused. Sources that are not text (matrices, baskets, corpus
+        folders) have words of their own and are read as they are.
+    every_word : bool
+        With ``like``, also count words that the model does not know. They come after its own, in the order of their
+        characters. Use it to find out how much of new documents a model covers.
     n_jobs : int or None
-        Threads; the result does not depend on it.
+        Threads that sort the rows at the end; words are counted in one thread. The result does not depend on it.
     progress : callable, optional
-        Called with the number of documents read and the share of the source (None where that is unknown).
+        Called with the number of documents read and the share of the source that was read (None if unknown).
 
     Returns
     -------
     Corpus
-        Words of text in the order of their characters; documents in the order of the source, empty ones included.
+        Words of text are sorted by their characters; documents are in the order of the source, empty ones included.
     """
     options = reading_options(
         format=format, vocabulary=vocabulary, text_column=text_column, id_column=id_column, header=header,
         pattern=pattern, separator=separator, lowercase=lowercase, stop_words=stop_words, ngrams=ngrams,
-        min_length=min_length, max_length=max_length, numbers=numbers, tokenizer=tokenizer, n_jobs=n_jobs,
-        progress=progress,
+        min_length=min_length, max_length=max_length, numbers=numbers, tokenizer=tokenizer, like=like,
+        every_word=every_word, n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     kind = format_of(path, options.format, options.pattern)
     if kind == "corpus":
@@ -126,14 +139,14 @@ def read_corpus(
 
 
 def import_corpus(source: Any, folder: str | os.PathLike[str], **reading: Any) -> StoredCorpus:
-    """Read a corpus of any size into a folder, in one pass and in memory of its vocabulary and of a block of documents.
+    """Read a corpus of any size into a folder, in one pass; memory holds the vocabulary and one block of documents.
 
     Parameters
     ----------
     source : path, frame or iterable
         As ``path`` in :func:`read_corpus`.
     folder : path
-        Folder to write, whole or not at all; a corpus that is there is replaced, anything else left alone.
+        Folder to write, completely or not at all. A corpus there is replaced; anything else is left alone.
     **reading
         As in :func:`read_corpus`.
 
@@ -165,6 +178,8 @@ class _Options(NamedTuple):
     pattern: str | None
     separator: str | None
     rule: TextRule
+    like: Any
+    every_word: bool
     n_jobs: int | None
     progress: ReadProgress | None
 
@@ -178,6 +193,8 @@ def reading_options(
     header: bool | None = None,
     pattern: str | None = None,
     separator: str | None = None,
+    like: Any = None,
+    every_word: bool = False,
     n_jobs: int | None = None,
     progress: ReadProgress | None = None,
     **rule: Any,
@@ -187,10 +204,56 @@ def reading_options(
         raise InputError("separator must be at least one character, but is empty.")
     if format == "csv" and separator is not None and len(separator) != 1:
         raise InputError(f"separator must be one character in CSV, but is {separator!r}.")
+    if every_word and like is None:
+        raise InputError("every_word adds to the words of a model, but there is none: give the model as like.")
     return _Options(
-        format, vocabulary, text_column, id_column, header, pattern, separator, checked_rule(**rule),
+        format, vocabulary, text_column, id_column, header, pattern, separator, TextRule.checked(**rule), like, every_word,
         check_n_jobs(n_jobs), progress,
     )  # fmt: skip
+
+
+class _Splitting(NamedTuple):
+    """How text is split, and the words that come first; None counts all. With ``others`` further words follow these."""
+
+    rule: TextRule
+    words: Sequence[str] | None
+    others: bool
+
+
+def _splitting(kind: str, options: _Options) -> _Splitting:
+    """Return the options of splitting text, or those of the model that documents are to be read like."""
+    known = _known_reading(kind, options)
+    if known is None:
+        return _Splitting(options.rule, _words(options.vocabulary), False)
+    if given := _given(options, known):
+        raise InputError(
+            f"text is split as it was for the model given as like, but {', '.join(given)} "
+            f"{'is' if len(given) == 1 else 'are'} given too: leave one of them out."
+        )
+    rule = known.rule.with_tokenizer(options.rule.tokenizer)  # type: ignore[arg-type]
+    return _Splitting(rule.counting_only(None), known.words, options.every_word)
+
+
+def contradicting_options(source: Any, **reading: Any) -> list[str]:
+    """Return the names of arguments of :func:`read_corpus` that contradict its ``like``."""
+    options = reading_options(**reading)
+    known = _known_reading(format_of(source, options.format, options.pattern), options)
+    return [] if known is None else _given(options, known)
+
+
+def _known_reading(kind: str, options: _Options) -> Reading | None:
+    """How the documents of ``like`` were read, if this source is text and they were text."""
+    known = None if options.like is None else reading_of(options.like)
+    return known if kind in (*TEXT_FORMATS, "frame", "iterable") else None
+
+
+def _given(options: _Options, known: Reading) -> list[str]:
+    """Names of the options that say how to split text, which the model knows; its tokenizer may be given again."""
+    others = {
+        "tokenizer": options.rule.tokenizer is not None and known.rule.tokenizer is None,
+        "vocabulary": options.vocabulary is not None,
+    }
+    return [*options.rule.changed_options(), *(name for name, is_given in others.items() if is_given)]
 
 
 def _require_plain(options: _Options, source: Any) -> None:
@@ -231,12 +294,11 @@ class _Gathered:
         self.n_docs += part.lengths.size
         self._parts.append(part)
 
-    def finish(self, words: Sequence[str], maps: Sequence[Any], rule: dict[str, Any] | None) -> None:
+    def finish(self, words: Sequence[str], numbers: npt.NDArray[np.int32] | None, rule: TextRule | None) -> None:
         blocks: list[SparseLike] = [None] * len(self._parts)
 
         def work(number: int, _: int) -> None:
-            part = self._parts[number]
-            blocks[number] = ordered_rows(part, maps[part.numbering], len(words))
+            blocks[number] = ordered_rows(self._parts[number], numbers, len(words))
 
         for_each_block(work, len(blocks), 1, self._n_jobs)
         counts = sp.vstack(blocks, format="csr") if blocks else sp.csr_array((0, len(words)))
@@ -256,11 +318,14 @@ class _Folder:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._writer = CorpusWriter(folder)
-        self.add, self.finish, self.ids = self._writer.add, self._writer.finish, self._writer.ids
+        self.add, self.ids = self._writer.add, self._writer.ids
 
     @property
     def n_docs(self) -> int:
         return self._writer.n_docs
+
+    def finish(self, words: Sequence[str], numbers: npt.NDArray[np.int32] | None, rule: TextRule | None) -> None:
+        self._writer.finish(words, numbers, None if rule is None else rule.to_dict())
 
     def fresh(self) -> _Folder:
         return _Folder(self._folder)
@@ -285,7 +350,7 @@ def _poured(source: Any, kind: str, options: _Options, sink: Any) -> Any:
             sink = sink.fresh()
             for part in file.sorted_parts():
                 sink.add(part)
-        sink.finish(_checked_words(file.vocabulary, file.n_words), [None], None)
+        sink.finish(_checked_words(file.vocabulary, file.n_words), None, None)
         return sink
     words: Sequence[str]
     if kind in ("mtx", "npz", "npy"):
@@ -293,10 +358,10 @@ def _poured(source: Any, kind: str, options: _Options, sink: Any) -> Any:
         words = _words(options.vocabulary) or [str(i) for i in range(counts.shape[1])]
         for rows in row_slices(counts):
             sink.add(part_of(counts[rows]))
-        sink.finish(_checked_words(words, counts.shape[1]), [None], None)
+        sink.finish(_checked_words(words, counts.shape[1]), None, None)
         return sink
-    fixed = _words(options.vocabulary)
-    counter = DocumentCounter(options.rule, options.n_jobs)
+    splitting = _splitting(kind, options)
+    counter = DocumentCounter(splitting.rule)
     hashes = []
     for part in counter.parts(found_in.batches(documents_in(source, kind, options, watch))):
         sink.add(part)
@@ -306,12 +371,14 @@ def _poured(source: Any, kind: str, options: _Options, sink: Any) -> Any:
     if sink.n_docs == 0:
         raise CorpusFormatError(f"{_name(source)} holds no documents.")
     require_distinct(hashes, sink.ids, _name(source))
-    maps: list[npt.NDArray[np.int32]]
-    if fixed is None:
-        words, maps = counter.vocabulary()
+    if splitting.words is None:
+        words, numbers = counter.vocabulary()
     else:
-        words = _checked_words(fixed, len(fixed))
-        maps = counter.numbers_among(words)
+        words = _checked_words(splitting.words, len(splitting.words))
+        if splitting.others:
+            known = frozenset(words)
+            words = [*words, *(word for word in counter.vocabulary()[0] if word not in known)]
+        numbers = counter.numbers_among(words)
     if not words:
         raise CorpusFormatError(
             f"{_name(source)} holds no word in {sink.n_docs} documents: check the format, the column of text, stop words "
@@ -319,7 +386,8 @@ def _poured(source: Any, kind: str, options: _Options, sink: Any) -> Any:
         )
     if (remark := counter.remark()) is not None:
         warnings.warn(remark, TextWarning, stacklevel=4)
-    sink.finish(words, maps, options.rule.to_dict(fixed) if counter.has_text else None)
+    rule = splitting.rule if splitting.others else splitting.rule.counting_only(splitting.words)
+    sink.finish(words, numbers, rule if counter.has_text else None)
     logger.info("%s: %d documents, %d words", _name(source), sink.n_docs, len(words))
     return sink
 

@@ -17,12 +17,11 @@ from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_vocabulary
 from ..exceptions import CorpusFormatError, TooLargeError
 from ..storage.corpus_folder import FORMAT, CorpusFolder
-from .corpus import Corpus, curation
+from .corpus import Corpus
 from .parts import columns_kept
 from .prune import Dropped, eligible_words, long_documents, require_something_left, warn_of_kept_and_lost
-
-# A corpus on disk of at most so many counts is loaded: some 300 MB.
-_HELD = 1 << 23
+from .text_rule import TextRule
+from .vocabulary_rule import VocabularyRule, pruning_rule
 
 
 def open_corpus(path: str | os.PathLike[str]) -> StoredCorpus:
@@ -40,11 +39,6 @@ def open_corpus(path: str | os.PathLike[str]) -> StoredCorpus:
 def is_corpus_folder(path: Path) -> bool:
     """Whether a folder is a corpus, sound or not."""
     return (path / FORMAT.manifest).is_file()
-
-
-def held_counts(corpus: Corpus) -> SparseLike | Corpus:
-    """Counts of a corpus, loaded for the faster operator; a corpus on disk that is too large for that stays as it is."""
-    return corpus if isinstance(corpus, StoredCorpus) and corpus.n_entries > _HELD else corpus.counts
 
 
 class _Selection:
@@ -70,10 +64,20 @@ class StoredCorpus(Corpus):
     """
 
     def __init__(
-        self, folder: CorpusFolder, selection: _Selection | None = None, dropped: Dropped | None = None
+        self,
+        folder: CorpusFolder,
+        selection: _Selection | None = None,
+        vocabulary_rule: VocabularyRule | None = None,
+        dropped: Dropped | None = None,
     ) -> None:
+        try:
+            rule = None if folder.rule is None else TextRule.from_dict(folder.rule)
+        except ValueError as error:
+            raise folder.damaged(str(error)) from None
         # Set past the freeze of the record. What is not set here (counts, words, ids) is read when it is asked for.
-        self.__dict__.update(_folder=folder, _selection=selection, text_rule=folder.rule, dropped=dropped)
+        self.__dict__.update(
+            _folder=folder, _selection=selection, text_rule=rule, vocabulary_rule=vocabulary_rule, dropped=dropped
+        )
 
     _folder: CorpusFolder
     _selection: _Selection | None
@@ -185,9 +189,14 @@ class StoredCorpus(Corpus):
         min_tokens: int = 5,
         min_types: int = 3,
         keep_words: Iterable[str] | None = None,
+        *,
+        rule: VocabularyRule | None = None,
     ) -> StoredCorpus:
         """As :meth:`Corpus.prune`, in one pass over the blocks: the result is a view of the same folder."""
-        rule = curation(n_words, min_df, max_df, stop_words, min_tokens, min_types, keep_words)
+        rule = pruning_rule(
+            rule, n_words=n_words, min_df=min_df, max_df=max_df, stop_words=stop_words, min_tokens=min_tokens,
+            min_types=min_types, keep_words=keep_words,
+        )  # fmt: skip
         names = self.vocabulary if rule.stop_words or rule.keep_words else ()
         words, dropped = eligible_words(
             self.document_frequencies,
@@ -212,7 +221,7 @@ class StoredCorpus(Corpus):
         warn_of_kept_and_lost(words[~alive], names, rule)
         dropped = dropped._replace(short_documents=self.n_docs - n_docs, orphaned_words=int((~alive).sum()))
         chosen = words[alive] if self._selection is None else self._selection.words[words[alive]]
-        return StoredCorpus(self._folder, _Selection(chosen, docs, df[alive], tf[alive]), dropped)
+        return StoredCorpus(self._folder, _Selection(chosen, docs, df[alive], tf[alive]), rule, dropped)
 
 
 def _places(words: IntArray, n_words: int) -> npt.NDArray[np.int32]:

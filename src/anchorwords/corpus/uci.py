@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .._memory import available_bytes
 from ..exceptions import CorpusFormatError
-from ..kernels.compiled import BYTES, INT_MATRIX, INT_PAIR_AND_FLAG, compiled
+from ..kernels import kernels_for
 from .files import Watch, line_chunks, lines, short
 from .parts import Part
 
@@ -172,15 +172,13 @@ def _chain(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _parse(path: Path, chunk: bytes, line: int) -> tuple[npt.NDArray[np.int64], int]:
-    buffer = np.frombuffer(chunk, dtype=np.uint8)
-    out = np.empty((chunk.count(b"\n") + 1, 3), dtype=np.int64)
-    n_entries, n_lines, fault = _parse_triples(buffer, out)
+    triples, n_lines, fault = kernels_for().parse_triples(chunk)
     if fault:
         text = chunk.split(b"\n")[n_lines][:60].decode("utf-8", "replace")
         raise CorpusFormatError(
             f"{path}, line {line + n_lines}: expected three whole numbers 'document word count', but found {text!r}."
         )
-    return out[:n_entries], line + n_lines
+    return triples, line + n_lines
 
 
 def _check_range(path: Path, ids: npt.NDArray[np.int64], limit: int, what: str) -> None:
@@ -189,41 +187,3 @@ def _check_range(path: Path, ids: npt.NDArray[np.int64], limit: int, what: str) 
         raise CorpusFormatError(
             f"{path} holds {what} {bad}, but announces {what}s 1 to {limit}: the header or the entry is wrong."
         )
-
-
-@compiled(INT_PAIR_AND_FLAG, BYTES, INT_MATRIX)
-def _parse_triples(buffer, out):  # type: ignore[no-untyped-def]
-    """Parse lines of three non-negative integers; returns entries, complete lines, and whether a line is faulty."""
-    n_entries = 0
-    n_lines = 0
-    fields = 0
-    value = 0
-    in_number = False
-    newline = np.int64(10)
-    for position in range(buffer.size + 1):
-        byte = np.int64(buffer[position]) if position < buffer.size else newline
-        if 48 <= byte <= 57:
-            if not in_number:
-                if fields == 3:
-                    return n_entries, n_lines, True
-                in_number = True
-                value = 0
-            value = value * 10 + (byte - 48)  # type: ignore[assignment]
-            if value > 1000000000000000:
-                return n_entries, n_lines, True
-        elif byte == 32 or byte == 9 or byte == 13 or byte == 10:
-            if in_number:
-                out[n_entries, fields] = value
-                fields += 1
-                in_number = False
-            if byte == 10:
-                if fields == 3:
-                    n_entries += 1
-                elif fields != 0:
-                    return n_entries, n_lines, True
-                fields = 0
-                if position < buffer.size:
-                    n_lines += 1
-        else:
-            return n_entries, n_lines, True
-    return n_entries, n_lines, False

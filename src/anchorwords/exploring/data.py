@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,16 +10,16 @@ import numpy as np
 from .._typing import IntArray
 from .._validation import check_n_jobs
 from .._version import __version__
-from ..corpus.corpus import Corpus
-from ..exceptions import InputError
+from ..interpret.association import topic_association
 from ..interpret.companions import FactoredCooccurrence
 from ..interpret.ranking import check_ranking, word_probabilities
 from ..interpret.relevance import STEP, words_at_any_weight
 from ..interpret.topic_words import characteristic_indices, prominent_indices, top_indices, words_of
 from ..metrics.incoherence import N_WORDS, topic_trees
 from ..metrics.reference import Reference
-from ..model import TopicModel, as_topic_model
+from ..model import TopicModel, as_topic_model, checked_labels
 from ..presets import ranking_for
+from ..sources.convert import in_columns
 from .document_cards import Progress, Texts, check_texts, topic_documents
 from .facts import convergence, facts, likelihood, measured, parameters
 from .layout import ASPECT, topic_map
@@ -50,7 +50,7 @@ def explorer_data(
     Parameters
     ----------
     model : TopicModel or fitted AnchorTopicModel
-        Only an estimator knows its parameters, its documents and how it converged.
+        Its provenance tells the parameters, the documents and how the fit converged.
     corpus : Corpus or (M, N) counts, optional
         Documents to list for each topic and to measure on, usually those of the fit.
     title : str, optional
@@ -72,23 +72,26 @@ def explorer_data(
     """
     record = as_topic_model(model)
     jobs = check_n_jobs(n_jobs)
-    check_texts(texts, corpus)
-    if record.vocabulary is None and isinstance(corpus, Corpus) and corpus.n_words == record.n_words:
-        record = record.with_vocabulary(corpus.vocabulary)
+    source = None if corpus is None else in_columns(corpus, record.vocabulary, record.n_words)
+    check_texts(texts, source)
+    if record.vocabulary is None and source is not None:
+        record = record.with_vocabulary(source.words)
     words, ranking = words_of(record), ranking_for(record)
     named = _labels(record, labels, words, ranking)
     lists = _lists(record)
     together = FactoredCooccurrence(record)
-    reference = Reference.of_operator(together) if corpus is None else Reference(corpus, record.vocabulary, n_jobs=jobs)
-    metrics, per_topic = measured(record, reference, corpus is not None, jobs)
+    reference = Reference.of_operator(together) if source is None else Reference(source, record.vocabulary, n_jobs=jobs)
+    metrics, per_topic = measured(record, reference, source is not None, jobs)
     columns = choose_words(record, [top for tops in lists.values() for top in tops])
     place_of = np.full(record.n_words, -1, dtype=np.intp)
     place_of[columns] = np.arange(columns.size)
-    topics = topic_rows(record, place_of, named, lists, topic_map(record.A), per_topic)
+    association = topic_association(record)
+    placed = topic_map(record.prevalence, association)
+    topics = topic_rows(record, place_of, named, lists, placed, association, per_topic)
     for row, tree in zip(topics, _trees(record, place_of, lists, reference), strict=True):
         row["tree"] = tree
-    if corpus is not None:
-        documents = topic_documents(model, corpus, words, texts, jobs, progress)
+    if source is not None:
+        documents = topic_documents(record, source, words, texts, jobs, progress)
         for row, found in zip(topics, documents, strict=True):
             row["documents"] = found
     p = word_probabilities(record.B, record.prevalence)
@@ -99,37 +102,33 @@ def explorer_data(
         "title": name(title) if title else f"{record.n_components} topics",
         "n_topics": record.n_components,
         "n_words": record.n_words,
-        "n_documents": getattr(model, "n_docs_", None),
+        "n_documents": record.provenance.n_docs,
         "level": None if record.stability is None else number(record.stability.level),
         "weight": check_ranking("relevance") if ranking == "relevance" else 1.0,
         "step": STEP,
         "relevant": _RELEVANT,
-        "map": {"aspect": ASPECT, "edges": strong_edges(record)},
+        "map": {"aspect": ASPECT, "edges": strong_edges(record, association)},
         "topics": topics,
         "words": word_columns(record, columns, words, p, together),
         "space": word_space(record, columns),
         "model": {
-            "facts": facts(model, record, corpus, columns.size),
-            "parameters": parameters(model),
-            "convergence": convergence(model),
+            "facts": facts(record, None if source is None else source.n_docs, columns.size),
+            "parameters": parameters(record),
+            "convergence": convergence(record),
             "log_likelihood": likelihood(record),
             "metrics": metrics,
         },
     }
 
 
-def _labels(record: TopicModel, labels: Any, words: Sequence[str], ranking: str) -> list[str]:
-    """Those given, else the first words of each topic."""
-    if labels is None:
-        tops = top_indices(record, 3 * _IN_LABEL, ranking=ranking)
-        return [label_of([words[i] for i in top], _IN_LABEL) for top in tops]
-    if (
-        isinstance(labels, (str, bytes, Mapping))
-        or not hasattr(labels, "__len__")
-        or len(labels) != record.n_components
-    ):
-        raise InputError(f"labels must name each of the {record.n_components} topics once, in the order of topic ids.")
-    return list(labels)
+def _labels(record: TopicModel, labels: Any, words: Sequence[str], ranking: str) -> Sequence[str]:
+    """Those given, else those of the model, else the first words of each topic."""
+    if labels is not None:
+        return checked_labels(labels, record.n_components)
+    if record.labels is not None:
+        return record.labels
+    tops = top_indices(record, 3 * _IN_LABEL, ranking=ranking)
+    return [label_of([words[i] for i in top], _IN_LABEL) for top in tops]
 
 
 def _lists(record: TopicModel) -> dict[str, list[IntArray]]:

@@ -9,10 +9,10 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..exceptions import InputError
-from ..interpret._columns import blocks_in_columns, number_of_documents
 from ..interpret.ranking import largest
 from ..interpret.top_documents import top_documents
-from ..model import TopicModel, as_topic_model
+from ..model import as_topic_model
+from ..sources.source import Source
 from .plain import beginning, name, number
 
 _DOCUMENTS = 8
@@ -23,7 +23,7 @@ Texts: TypeAlias = Sequence[str] | Callable[[list[int]], Mapping[int, str]]
 Progress: TypeAlias = Callable[[int, float | None], None]
 
 
-def check_texts(texts: Any, corpus: Any) -> None:
+def check_texts(texts: Any, corpus: Source | None) -> None:
     """InputError unless these can be the texts of the documents of this corpus."""
     if texts is None:
         return
@@ -34,14 +34,14 @@ def check_texts(texts: Any, corpus: Any) -> None:
     wanted = "texts must be a list with the text of each document, or a function from rows to texts"
     if isinstance(texts, (str, bytes, Mapping)) or not hasattr(texts, "__len__"):
         raise InputError(f"{wanted}, but is of type {type(texts).__name__}.")
-    n_docs = number_of_documents(corpus)
+    n_docs = corpus.n_docs
     if n_docs is not None and len(texts) != n_docs:
         raise InputError(f"{wanted}, but holds {len(texts):,}, and there are {n_docs:,} documents.")
 
 
 def topic_documents(
     model: Any,
-    corpus: Any,
+    corpus: Source,
     words: Sequence[str],
     texts: Texts | None = None,
     n_jobs: int | None = None,
@@ -64,9 +64,9 @@ def topic_documents(
         short = top_documents(model, corpus, _DOCUMENTS, min_tokens=1, n_jobs=n_jobs, progress=progress)
         found = [long or anything for long, anything in zip(found, short, strict=True)]
     rows = sorted({entry["row"] for topic in found for entry in topic})
-    counts = _rows_of(record, corpus, rows)
+    counts = _rows_of(corpus, rows)
     begin = _beginnings(texts, rows)
-    named = getattr(corpus, "doc_ids", None) is not None
+    named = corpus.documents.ids is not None
     result = []
     for k, topic in enumerate(found):
         entries = []
@@ -88,10 +88,10 @@ def topic_documents(
     return result
 
 
-def _rows_of(record: TopicModel, corpus: Any, rows: list[int]) -> dict[int, tuple[IntArray, FloatArray]]:
+def _rows_of(corpus: Source, rows: list[int]) -> dict[int, tuple[IntArray, FloatArray]]:
     """Columns and counts of these documents, gathered in one pass."""
     wanted, first, found = np.array(rows, dtype=np.intp), 0, {}
-    for block in blocks_in_columns(record, corpus):
+    for block in corpus.blocks():
         here = wanted[(wanted >= first) & (wanted < first + block.shape[0])]
         for row in here.tolist():
             part = slice(*block.indptr[row - first : row - first + 2])

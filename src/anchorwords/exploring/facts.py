@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from .._typing import FloatArray
 from .._version import __version__
-from ..interpret._columns import number_of_documents
 from ..metrics.catalogue import METRICS, Metric, sureness_metrics
 from ..metrics.evaluate import evaluate
 from ..metrics.reference import Reference
 from ..metrics.volume import ROWS_A_TOPIC
 from ..model import TopicModel
-from ..rectify.options import rectifier_to_dict, resolve_rectifier
+from ..rectify.rectifiers import RECTIFIERS
 from .plain import name, number, numbers
 
 # What can be said without documents: of the model alone, or of its own co-occurrence.
@@ -92,20 +92,28 @@ def _metric_row(metric: Metric, result: Mapping[str, Any], alone: bool) -> dict[
     }
 
 
-def facts(model: Any, record: TopicModel, corpus: Any, n_words_shown: int) -> list[dict[str, Any]]:
-    """Sizes and origins, each with a word on what it means."""
+def facts(record: TopicModel, n_measured: int | None, n_words_shown: int) -> list[dict[str, Any]]:
+    """Sizes and origins, each with a word on what it means.
+
+    Parameters
+    ----------
+    record : TopicModel
+    n_measured : int or None
+        Documents that the page was made with.
+    n_words_shown : int
+    """
     rows = [
         _fact("Topics", record.n_components, "K, the number that was asked for"),
         _fact("Words", record.n_words, "N, the vocabulary of the model"),
         _fact("Words in this page", n_words_shown, _sample(record, n_words_shown)),
     ]
-    documents = getattr(model, "n_docs_", None)
-    if documents is not None:
-        short = getattr(model, "n_skipped_", 0) or 0
+    made = record.provenance
+    if made.n_docs is not None:
+        short = made.n_skipped or 0
         note = f"and {short:,} with fewer than two words were skipped" if short else "that topics were learned from"
-        rows.append(_fact("Documents", documents, note))
-    if corpus is not None and (size := number_of_documents(corpus)) is not None:
-        rows.append(_fact("Documents measured on", size, "those that this page was made with"))
+        rows.append(_fact("Documents", made.n_docs, note))
+    if n_measured is not None:
+        rows.append(_fact("Documents measured on", n_measured, "those that this page was made with"))
     refined = record.log_likelihood is not None
     rows.append(
         _fact(
@@ -116,10 +124,11 @@ def facts(model: Any, record: TopicModel, corpus: Any, n_words_shown: int) -> li
             else "each topic is read off a word that stands for it alone",
         )
     )  # fmt: skip
-    if steps := getattr(model, "n_iter_", 0):
-        converged = bool(model.converged_)
-        note = f"rectification met its tolerance after {steps} steps" if converged else f"stopped after {steps} steps"
-        rows.append(_fact("Converged", "yes" if converged else "no", note))
+    if steps := made.n_iter:
+        note = (
+            f"rectification met its tolerance after {steps} steps" if made.converged else f"stopped after {steps} steps"
+        )
+        rows.append(_fact("Converged", "yes" if made.converged else "no", note))
     rows.append(_fact("Written by", f"anchorwords {__version__}", "no network was needed, and none is used"))
     return rows
 
@@ -136,37 +145,36 @@ def _fact(title: str, value: Any, note: str) -> dict[str, Any]:
     return {"name": title, "value": value, "note": note}
 
 
-def parameters(model: Any) -> list[dict[str, str]]:
-    """Parameters of the estimator; none for a bare TopicModel."""
-    if not hasattr(model, "get_params"):
-        return []
-    return [
-        {"name": key, "value": name(_shown(key, value), 200)} for key, value in model.get_params(deep=False).items()
-    ]
+def parameters(record: TopicModel) -> list[dict[str, str]]:
+    """Parameters of the fit; none for a model that no estimator made."""
+    return [{"name": key, "value": name(_shown(value), 200)} for key, value in record.provenance.parameters.items()]
 
 
-def _shown(key: str, value: Any) -> str:
-    if key == "rectifier":
-        options = rectifier_to_dict(value)
-        if isinstance(options, dict):
-            return ", ".join(f"{part} {option}" for part, option in options.items() if option is not None)
-        return str(options)
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{part} {option}" for part, option in value.items() if option is not None)
     if isinstance(value, (list, tuple)):
         return ", ".join(" + ".join(map(str, part)) if isinstance(part, (list, tuple)) else str(part) for part in value)
     return str(value)
 
 
-def convergence(model: Any) -> dict[str, Any] | None:
+def convergence(record: TopicModel) -> dict[str, Any] | None:
     """Violation of each step of the rectification, thinned evenly where there are very many; None where not known."""
-    history = getattr(model, "history_", None)
+    made = record.provenance
+    history = made.history
     if not history:
         return None
-    options = rectifier_to_dict(resolve_rectifier(getattr(model, "rectifier", None))) or {}
+    given = made.parameters.get("rectifier", "")
+    options = (
+        given
+        if isinstance(given, dict)
+        else {"name": given} | (asdict(RECTIFIERS[given]()) if given in RECTIFIERS else {})
+    )
     steps = _thinned(len(history))
     return {
-        "method": str(options.get("name", "")).upper(),
+        "method": str(options["name"]).upper(),
         "tol": number(options.get("tol", float("nan")), 3),
-        "converged": bool(getattr(model, "converged_", False)),
+        "converged": made.converged,
         "steps": [step + 1 for step in steps],
         "violation": numbers([history[step].violation for step in steps], 3),
         "change": numbers([history[step].change for step in steps], 3),

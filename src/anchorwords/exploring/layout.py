@@ -2,8 +2,9 @@
 
 Notation
 --------
-A : (K, K)   p(topic, topic') of two words of a document
-delta_kl = affinity_kl^(-1/2), what the distance on the map should be
+p : (K,)     p(topic)
+R : (K, K)   association of topics, see :mod:`anchorwords.interpret.association`
+delta_kl = R_kl^(-1/2), what the distance on the map should be
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import FloatArray
-from ..interpret.association import affinities
+from ..interpret.association import Association
 
 # The map is as wide as this, and 1 high.
 ASPECT = 1.5
@@ -24,23 +25,27 @@ _STEPS = 300
 _MARGIN = 0.02
 
 
-def topic_map(A: FloatArray) -> tuple[FloatArray, FloatArray]:
+def topic_map(prevalence: FloatArray, association: Association) -> tuple[FloatArray, FloatArray]:
     """Places and radii of topics, on a map of width :data:`ASPECT` and height 1.
 
     Distances are fitted by stress majorisation (SMACOF), near pairs weighing more; the start is classical scaling, so that
-    the same A always gives the same map. Areas are as the prevalence.
+    the same model always gives the same map. Areas are proportional to the prevalence.
+
+    Parameters
+    ----------
+    prevalence : (K,) array
+    association : Association
 
     Returns
     -------
     places : (K, 2) array
     radii : (K,) array
     """
-    p = A.sum(axis=1)
-    radii = np.maximum(np.sqrt(_COVERED * ASPECT * p / np.pi), _SMALLEST)
-    if p.size == 1:
+    radii = np.maximum(np.sqrt(_COVERED * ASPECT * prevalence / np.pi), _SMALLEST)
+    if prevalence.size == 1:
         return np.array([[ASPECT / 2.0, 0.5]]), radii
     # To nine digits: where all distances are the same, rounding would decide which way up the map is.
-    delta = np.clip(1.0 / np.sqrt(np.maximum(affinities(A)[0], 1e-12)), _NEAREST, _FARTHEST).round(9)
+    delta = np.clip(1.0 / np.sqrt(np.maximum(association.ratio, 1e-12)), _NEAREST, _FARTHEST).round(9)
     np.fill_diagonal(delta, 0.0)
     X = _upright(_majorised(_classical(delta), delta))
     room = np.array([ASPECT, 1.0])

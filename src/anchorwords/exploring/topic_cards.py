@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..interpret.association import affinities
+from ..interpret.association import Association
 from ..interpret.topic_words import by_prevalence, stability_by_topic
 from ..metrics.incoherence import TopicTree
 from ..model import TopicModel
@@ -22,12 +22,12 @@ _EDGES_A_TOPIC = 3
 _STRONG = 1.5
 
 
-def strong_edges(model: TopicModel) -> list[list[Any]]:
-    """Pairs of topics to join on the map: two ids, their affinity, and whether it is sure; None where that is not known.
+def strong_edges(model: TopicModel, association: Association) -> list[list[Any]]:
+    """Pairs of topics to join on the map: two ids, their association, and whether it is sure; None if that is not known.
 
-    Sure is an affinity whose interval, where the correlations have any, lies above 1.
+    An association is sure if its interval, which comes from the stability of the model, lies above 1.
     """
-    ratio, expected = affinities(model.A)
+    ratio, expected = association.ratio, association.expected
     strong = ratio >= _STRONG
     np.fill_diagonal(strong, False)
     sure = None if model.stability is None else model.stability.correlation_low > expected
@@ -47,6 +47,7 @@ def topic_rows(
     labels: Sequence[str],
     lists: Mapping[str, Sequence[IntArray]],
     placed: tuple[FloatArray, FloatArray],
+    association: Association,
     measured: Mapping[str, FloatArray],
 ) -> list[dict[str, Any]]:
     """One dict a topic, in the order of topic ids.
@@ -60,12 +61,14 @@ def topic_rows(
     lists : mapping of str to K arrays
         Columns: ``words`` (all that the slider can show), ``prominent``, ``characteristic``.
     placed : places and radii on the map
+    association : Association
+        Of the topics of the model.
     measured : mapping of str to (K,) array
         Metrics of each topic.
     """
     p, sure = model.prevalence, stability_by_topic(model)
     rank = np.argsort(by_prevalence(model)) + 1
-    rows, together = [], affinities(model.A)
+    rows = []
     for k in range(model.n_components):
         words = lists["words"][k]
         anchors = [model.anchors[k]] if model.anchor_groups is None else list(model.anchor_groups[k])
@@ -81,15 +84,16 @@ def topic_rows(
             "probabilities": numbers(model.B[words, k], 6),
             "prominent": place_of[lists["prominent"][k]].tolist(),
             "characteristic": place_of[lists["characteristic"][k]].tolist(),
-            "neighbours": _neighbours(model, *together, k),
+            "neighbours": _neighbours(model, association, k),
         }
         row |= {key: number(values[k], 4) for key, values in {**sure, **measured}.items()}
         rows.append(row)
     return rows
 
 
-def _neighbours(model: TopicModel, ratio: FloatArray, expected: FloatArray, k: int) -> list[dict[str, Any]]:
+def _neighbours(model: TopicModel, association: Association, k: int) -> list[dict[str, Any]]:
     """Topics that share documents with topic k, the most above what is expected first."""
+    ratio, expected = association.ratio, association.expected
     order = [int(m) for m in np.argsort(-ratio[k], kind="stable") if m != k and model.A[k, m] > 0.0]
     sure = model.stability
     found = []

@@ -10,13 +10,13 @@ from typing import Any
 
 from .._typing import FloatArray, SparseLike
 from .._validation import check_n_jobs
-from ..corpus.blocks import InVocabulary, in_columns
-from ..corpus.corpus import Corpus
 from ..exceptions import InputError
 from ..infer.compose import compositions
-from ..interpret._columns import number, number_of_documents
 from ..interpret.compositions import method_for
+from ..interpret.numbers import number
 from ..model import as_topic_model
+from ..sources.convert import in_columns
+from ..sources.kinds import MappedSource
 from ..storage.folders import file_written_whole
 from .weights import SUFFIXES, require_writer, write_weights
 
@@ -70,8 +70,9 @@ def write_compositions(
         Its suffix says what is written, a row a document. ``.csv``, ``.tsv`` and ``.jsonl``: named, with six digits.
         ``.npy``: the (M, K) array alone. ``.npz``: that array as ``weights`` beside ``ids``. ``.parquet`` (needs pyarrow):
         the columns document, topic_0, topic_1, ... A file that is there is replaced when the new one is complete.
-    method : {"map", "prior-aware"}, optional
-        How compositions are inferred, as in ``transform``; by default as the estimator was told, "map" for a TopicModel.
+    method : {"posterior-mean", "prior-aware"}, optional
+        How topic proportions are inferred, as in ``transform``. The default is the ``composition`` parameter of the
+        estimator, or "posterior-mean" for a TopicModel.
     doc_ids : sequence of M names, optional
         By default those of a Corpus, else the numbers of the documents from 1.
     n_jobs : int or None
@@ -121,25 +122,28 @@ class PassingDocuments:
         progress: Callable[[int, float | None], None] | None = None,
     ) -> None:
         self._model, self._n_jobs, self._progress = as_topic_model(model), n_jobs, progress
-        self.method, self.n_topics = method_for(model, method), self._model.n_components
+        self.method, self.n_topics = method_for(self._model, method), self._model.n_components
         self._source = in_columns(X, self._model.vocabulary, self._model.n_words)
-        n_docs = number_of_documents(X)
-        self.n_docs = sum(block().shape[0] for block in self._source.lazy_blocks()) if n_docs is None else n_docs
-        own = X.doc_ids if isinstance(X, Corpus) else None
-        self._names = own if doc_ids is None else _as_names(doc_ids, self.n_docs)
+        self.n_docs = self._source.count_documents()
+        self._names = None if doc_ids is None else _as_names(doc_ids, self.n_docs)
         self._n_tokens = self._n_known = 0.0
         self._n_without_words = 0
 
     def names(self) -> Iterator[str]:
         """Names of all documents, anew at each call; where they have none, their numbers from 1."""
-        return map(str, range(1, self.n_docs + 1)) if self._names is None else iter(self._names)
+        return self._source.documents.names(self.n_docs) if self._names is None else iter(self._names)
 
     def weights(self) -> Iterator[FloatArray]:
         """Compositions of consecutive documents, once."""
         # Words of a corpus that the model has no column for are in no block.
-        self._n_tokens = self._source.n_unknown_tokens if isinstance(self._source, InVocabulary) else 0.0
+        self._n_tokens = self._source.n_unknown_tokens
         done = 0
-        for part in compositions(self._model, self._blocks(), method=self.method, n_jobs=check_n_jobs(self._n_jobs)):
+        for part in compositions(
+            self._model,
+            MappedSource(self._source, self._counted),
+            method=self.method,
+            n_jobs=check_n_jobs(self._n_jobs),
+        ):
             yield part.weights
             self._n_known += float(part.n_known.sum())
             self._n_without_words += int((part.n_known == 0.0).sum())
@@ -153,11 +157,9 @@ class PassingDocuments:
         tokens = round(self._n_tokens, _DIGITS)
         return ComposedDocuments(self.method, self.n_docs, number(tokens), number(unknown), self._n_without_words)
 
-    def _blocks(self) -> Iterator[SparseLike]:
-        for block in self._source.lazy_blocks():
-            counts = block()
-            self._n_tokens += float(counts.sum())
-            yield counts
+    def _counted(self, counts: SparseLike) -> SparseLike:
+        self._n_tokens += float(counts.sum())
+        return counts
 
 
 def _as_names(doc_ids: Any, n_docs: int) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,15 +15,16 @@ import numpy as np
 from .._markdown import separator_of
 from .._validation import check_positive_integer
 from ..exceptions import InputError
+from ..interpret.association import topic_association
 from ..interpret.topic_words import topic_table
-from ..model import TopicModel, as_topic_model
+from ..model import TopicModel, as_topic_model, checked_labels
 from ..storage.folders import file_written_whole
 
 # What XML 1.0 cannot hold, not even escaped; and white space, which its readers are free to change.
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SPACE = re.compile("[\t\n\r]")
 _NODE = {"label": "string", "prevalence": "double", "anchor": "string", "words": "string"}
-_EDGE = {"weight": "double", "correlation": "double", "lift": "double"}
+_EDGE = {"weight": "double", "correlation": "double", "association": "double"}
 
 
 class _Graph(NamedTuple):
@@ -37,26 +39,28 @@ def write_graph(
     path: str | os.PathLike[str],
     *,
     min_weight: float = 0.0,
-    min_lift: float = 0.0,
+    min_association: float = 0.0,
     format: str | None = None,  # noqa: A002
     n_words: int = 10,
     ranking: str = "probability",
     labels: Sequence[str] | None = None,
     vocabulary: Sequence[str] | None = None,
+    min_lift: float | None = None,
 ) -> None:
     """Write topics and how they go together as GraphML or GEXF, whole or not at all.
 
-    A node is a topic, its id that of the topic, with ``label``, ``prevalence``, ``anchor`` and ``words``. An edge joins two
-    topics that share documents, with ``correlation``, the joint probability A_kl, ``lift``, A_kl / (p_k p_l): above 1 where
-    they go together more often than if independent, and ``weight``, which programs draw by: the correlation.
+    Each node is a topic, with ``label``, ``prevalence``, ``anchor`` and ``words``; its id is that of the topic. Each edge
+    joins two topics that share documents. Its attribute ``correlation`` is the joint probability A_kl, and ``weight``, which
+    programs draw by, is the same number. ``association`` is A_kl divided by what the sizes of the topics lead one to expect:
+    above 1 if they share documents more often than that (see :mod:`anchorwords.interpret.association`).
 
     Parameters
     ----------
     model : TopicModel or fitted AnchorTopicModel
     path : path
         ``.graphml`` or ``.gexf``.
-    min_weight, min_lift : float
-        Leave out edges of smaller correlation, or smaller lift; those of correlation 0 are never written.
+    min_weight, min_association : float
+        Leave out edges with a smaller correlation, or a smaller association. Edges with correlation 0 are never written.
     format : {"graphml", "gexf"}, optional
         By default as the path ends.
     n_words : int
@@ -67,21 +71,31 @@ def write_graph(
         Names of the topics, such as :func:`label_topics` gives; by default the first three words.
     vocabulary : sequence of str, optional
         Words of the columns; by default the model's own, else their indices.
+    min_lift : float, optional
+        Deprecated name of ``min_association``.
 
     Notes
     -----
     Characters that XML cannot hold, control characters and lone surrogates, become U+FFFD.
     """
+    if min_lift is not None:
+        warnings.warn(
+            "min_lift is now called min_association: write min_association instead, as the old name will be removed.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        if min_association != 0.0:
+            raise InputError("min_lift is the old name of min_association: give min_association only.")
+        min_association = min_lift
     record = as_topic_model(model)
     check_positive_integer(n_words, "n_words")
     target = Path(path)
     build = {"graphml": _graphml, "gexf": _gexf}[_format_of(target, format)]
-    if labels is not None and (isinstance(labels, str) or len(labels) != record.n_components):
-        raise InputError(f"labels must name each of the {record.n_components} topics once, in the order of topic ids.")
+    labels = record.labels if labels is None else checked_labels(labels, record.n_components)
     if not target.parent.is_dir():
         raise InputError(f"{target} cannot be written: the folder {target.parent} does not exist; make it first.")
     rows = topic_table(record, n_words, ranking=ranking, vocabulary=vocabulary)
-    root = build(_Graph(_nodes(rows, labels), _edges(record, min_weight, min_lift)))
+    root = build(_Graph(_nodes(rows, labels), _edges(record, min_weight, min_association)))
     ET.indent(root)
     with file_written_whole(target) as partial:
         ET.ElementTree(root).write(partial, encoding="utf-8", xml_declaration=True)
@@ -114,14 +128,15 @@ def _nodes(rows: list[dict[str, Any]], labels: Sequence[str] | None) -> list[dic
     return nodes
 
 
-def _edges(model: TopicModel, min_weight: float, min_lift: float) -> list[tuple[int, int, dict[str, str]]]:
-    A, p = model.A, model.prevalence
+def _edges(model: TopicModel, min_weight: float, min_association: float) -> list[tuple[int, int, dict[str, str]]]:
+    A, ratio = model.A, topic_association(model).ratio
     edges = []
     for k, m in zip(*np.nonzero(np.triu(A, 1) > 0.0), strict=True):
         weight = float(A[k, m])
-        lift = weight / float(p[k] * p[m])
-        if weight >= min_weight and lift >= min_lift:
-            edges.append((int(k), int(m), {"weight": repr(weight), "correlation": repr(weight), "lift": repr(lift)}))
+        association = float(ratio[k, m])
+        if weight >= min_weight and association >= min_association:
+            edge = {"weight": repr(weight), "correlation": repr(weight), "association": repr(association)}
+            edges.append((int(k), int(m), edge))
     return edges
 
 

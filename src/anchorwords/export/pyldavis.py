@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
-from ..corpus.corpus import Corpus
 from ..exceptions import InputError
-from ..interpret._columns import frequencies
-from ..interpret.compositions import document_compositions, method_for
+from ..interpret.compositions import document_compositions
 from ..interpret.topic_words import words_of
 from ..model import as_topic_model
+from ..sources.convert import in_columns
 
 # pyLDAvis takes logarithms, and writes infinite ones into a page that cannot read them.
 _FLOOR = 1e-12
@@ -36,8 +35,9 @@ def pyldavis_data(
         A Corpus is matched to the model by its words.
     vocabulary : sequence of str, optional
         Words of the columns; by default the model's own, else those of a Corpus, else their indices.
-    method : {"map", "prior-aware"}, optional
-        How compositions are inferred, as in ``transform``; by default as the estimator was told, "map" for a TopicModel.
+    method : {"posterior-mean", "prior-aware"}, optional
+        How topic proportions are inferred, as in ``transform``. The default is the ``composition`` parameter of the
+        estimator, or "posterior-mean" for a TopicModel.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
@@ -52,19 +52,20 @@ def pyldavis_data(
     -----
     pyLDAvis numbers topics from 1, most prevalent first, unless ``sort_topics=False`` is given with ``start_index=0``.
     """
-    record, chosen = as_topic_model(model), method_for(model, method)
+    record = as_topic_model(model)
     if record.vocabulary is None and vocabulary is not None:
         record = record.with_vocabulary(vocabulary)
+    source = in_columns(X, record.vocabulary, record.n_words)
     parts, lengths = [], []
-    for weights, tokens in document_compositions(record, X, method=chosen, n_jobs=n_jobs):
+    for weights, tokens in document_compositions(record, source, method=method, n_jobs=n_jobs):
         parts.append(weights[tokens > 0.0])
         lengths.append(tokens[tokens > 0.0])
     doc_lengths = np.concatenate(lengths)
     if doc_lengths.size == 0:
         raise InputError("no document holds a word the model knows: check that the vocabularies match.")
-    _, term_frequency = frequencies(record, X)
-    if record.vocabulary is None and isinstance(X, Corpus):
-        record = record.with_vocabulary(X.vocabulary)
+    _, term_frequency = source.frequencies()
+    if record.vocabulary is None:
+        record = record.with_vocabulary(source.words)
     words = words_of(record, vocabulary)
     used = np.flatnonzero(record.B.any(axis=1))
     return {

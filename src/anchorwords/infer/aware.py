@@ -22,7 +22,6 @@ D S H + H S D = H (S - A) H. Ten such steps are usual where gradient steps would
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +33,8 @@ from ..exceptions import ConvergenceWarning, InputError
 from ..linalg.simplex import simplex_least_squares
 from ..linalg.sparse import times_dense
 from ..model import TopicModel
-from .fold_in import Compositions, require_columns
+from ..sources.source import Source
+from .proportions import Compositions, require_columns
 
 # Documents that Lambda is learned on, at most: every s-th of more.
 MAX_DOCS = 50_000
@@ -85,18 +85,18 @@ def aware_compositions(
     return Compositions(weights, unknown, n_known, np.zeros(n_known.size))
 
 
-def learn_dual(model: TopicModel, blocks: Iterable[SparseLike], *, n_jobs: int | None = None) -> Dual:
+def learn_dual(model: TopicModel, source: Source, *, n_jobs: int | None = None) -> Dual:
     """Lambda with which the compositions of these documents have the second moment A.
 
     Parameters
     ----------
     model : TopicModel
-    blocks : iterable of (m, N) CSR
-        Read once; of more than fifty thousand documents every s-th is used.
+    source : Source
+        Documents in the model's columns, read once; of more than fifty thousand documents every s-th is used.
     n_jobs : int or None
     """
     weighted, G = _weighted(model)
-    targets = _sample(blocks, weighted, n_jobs)
+    targets = _sample(source, weighted, n_jobs)
     if targets.shape[0] == 0:
         raise InputError("no document holds a word the model knows: check that the vocabularies match.")
     return _ascend(G, targets, model.A, n_jobs)
@@ -169,10 +169,10 @@ def _targets(counts: SparseLike, weighted: FloatArray, n_jobs: int | None) -> tu
     return times_dense(sp.csr_array(counts), weighted, n_jobs) * scale[:, None], n_known
 
 
-def _sample(blocks: Iterable[SparseLike], weighted: FloatArray, n_jobs: int | None) -> Any:
+def _sample(source: Source, weighted: FloatArray, n_jobs: int | None) -> Any:
     """Targets of every s-th document with a known word, s a power of two that keeps them few enough."""
     kept, stride, seen = np.zeros((0, weighted.shape[1])), 1, 0
-    for block in blocks:
+    for block in source.blocks():
         targets, n_known = _targets(block, weighted, n_jobs)
         targets = targets[n_known > 0.0]
         kept = np.concatenate([kept, targets[-seen % stride :: stride]])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,8 @@ from .._typing import BoolArray, FloatArray, SparseLike
 from ..exceptions import InputError
 from ..linalg.sparse import csr_parts
 from ..model import TopicModel
+from ..sources.kinds import MappedSource
+from ..sources.source import Source
 from .compose import compositions
 from .penalised import known_words
 
@@ -41,7 +42,7 @@ class Completion(NamedTuple):
 
 
 def complete_documents(
-    model: TopicModel, blocks: Iterable[SparseLike], *, method: str = "map", n_jobs: int | None = None
+    model: TopicModel, source: Source, *, method: str = "posterior-mean", n_jobs: int | None = None
 ) -> Completion:
     """Infer each document's composition from every second token, and score the others.
 
@@ -51,15 +52,14 @@ def complete_documents(
     known = known_words(model.B)
     waiting: deque[SparseLike] = deque()
 
-    def seen_halves() -> Iterator[SparseLike]:
-        for block in blocks:
-            seen, hidden = halves(block, known)
-            waiting.append(hidden)
-            yield seen
+    def seen_half(block: SparseLike) -> SparseLike:
+        seen, hidden = halves(block, known)
+        waiting.append(hidden)
+        return seen
 
     total = tokens = 0.0
     first = 0
-    for part in compositions(model, seen_halves(), method=method, n_jobs=n_jobs):
+    for part in compositions(model, MappedSource(source, seen_half), method=method, n_jobs=n_jobs):
         stop = first + part.weights.shape[0]
         usable = part.n_known > 0.0
         score, number = _score(waiting[0][first:stop][usable], model.B, part.weights[usable])

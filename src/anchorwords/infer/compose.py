@@ -9,27 +9,47 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import SparseLike
 from ..exceptions import ConvergenceWarning, InputError
 from ..linalg.parallel import limited_threads
 from ..linalg.sparse import rows_between
 from ..model import TopicModel
+from ..sources.source import Source
 from .aware import aware_compositions
-from .fold_in import Compositions
 from .penalised import ScaledTopics, penalised_compositions
 from .prior import prior_of
+from .proportions import Compositions
 
 logger = logging.getLogger("anchorwords.transform")
 
-METHODS = ("map", "prior-aware")
+METHODS = ("posterior-mean", "prior-aware")
+# Former names of methods. "posterior-mean" was called "map", but it is no maximum a posteriori estimate.
+_RENAMED = {"map": "posterior-mean"}
 # What a token's objective may lack before it is said.
 _WIDE_GAP = 1e-5
 # Weights of documents that are made at a time: 32 MB.
 _SHARES = 1 << 22
 
 
+def current_name(method: Any) -> Any:
+    """The present name of a method that was called otherwise; anything else as it is."""
+    return _RENAMED.get(method, method) if isinstance(method, str) else method
+
+
 def check_method(method: Any, model: TopicModel | None = None) -> str:
-    """The method, or InputError where there is none of that name, or the model lacks what it needs."""
+    """Return the name of the method; a former name gives the current one and a FutureWarning.
+
+    Raises
+    ------
+    InputError
+        If there is no method of that name, or if the model lacks what the method needs.
+    """
+    if (renamed := current_name(method)) is not method:
+        warnings.warn(
+            f"the method {method!r} is now called {renamed!r}: write {renamed!r} instead, as the old name will be removed.",
+            FutureWarning,
+            stacklevel=3,
+        )
+        method = renamed
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(map(repr, METHODS))}, but is {method!r}.")
     if method == "prior-aware" and model is not None and model.composition_dual is None:
@@ -42,9 +62,9 @@ def check_method(method: Any, model: TopicModel | None = None) -> str:
 
 def compositions(
     model: TopicModel,
-    blocks: Iterable[SparseLike],
+    source: Source,
     *,
-    method: str = "map",
+    method: str = "posterior-mean",
     whole_blocks: bool = False,
     n_jobs: int | None = None,
 ) -> Iterator[Compositions]:
@@ -53,11 +73,11 @@ def compositions(
     Parameters
     ----------
     model : TopicModel
-    blocks : iterable of (m, N) CSR
-        Counts in the model's columns.
-    method : {"map", "prior-aware"}
-        Penalised likelihood (:mod:`anchorwords.infer.penalised`), or least squares under the model's dual matrix
-        (:mod:`anchorwords.infer.aware`).
+    source : Source
+        Documents in the model's columns.
+    method : {"posterior-mean", "prior-aware"}
+        Mean of the Dirichlet posterior at the maximum of a penalised likelihood (:mod:`anchorwords.infer.penalised`), or
+        least squares under the model's dual matrix (:mod:`anchorwords.infer.aware`).
     whole_blocks : bool
         Compositions of a block at once; else in parts that take little memory.
     n_jobs : int or None
@@ -69,16 +89,16 @@ def compositions(
         Of some documents each, in order. At the end documents without a known word are counted in the log, and those that
         were not solved to optimality in a warning.
     """
-    check_method(method, model)
+    method = check_method(method, model)
     prior, topics = prior_of(model.A), ScaledTopics(model.B)
     unknown = widest = 0.0
     n_wide = n_empty = 0
-    for block in blocks:
+    for block in source.blocks(whole=whole_blocks):
         step = max(1, block.shape[0] if whole_blocks else _SHARES // model.n_components)
         for start in range(0, max(block.shape[0], 1), step):
             counts = rows_between(block, start, start + step)
             with limited_threads(n_jobs):  # not across a yield: what the caller does meanwhile is not ours
-                if method == "map":
+                if method == "posterior-mean":
                     part = penalised_compositions(counts, topics, prior, n_jobs=n_jobs)
                 else:
                     assert model.composition_dual is not None

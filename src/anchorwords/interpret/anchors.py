@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..corpus.corpus import Corpus
 from ..model import TopicModel, as_topic_model
-from ._columns import frequencies, number
+from ..sources.convert import in_columns, require_known_words
+from .numbers import number
 from .topic_words import anchors_of, by_prevalence, words_of
 
 
@@ -35,9 +35,11 @@ def anchor_table(model: Any, X: Any = None, *, vocabulary: Sequence[str] | None 
     record = as_topic_model(model)
     if record.vocabulary is None and vocabulary is not None:
         record = record.with_vocabulary(vocabulary)
-    counted = None if X is None else frequencies(record, X)
-    if record.vocabulary is None and isinstance(X, Corpus):
-        record = record.with_vocabulary(X.vocabulary)
+    counted = None
+    if X is not None:
+        source = require_known_words(in_columns(X, record.vocabulary, record.n_words))
+        counted = source.frequencies()
+        record = record if record.vocabulary is not None else record.with_vocabulary(source.words)
     words = words_of(record, vocabulary)
     prevalence = record.prevalence
     rows = []

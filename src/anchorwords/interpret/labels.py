@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from .._validation import check_positive_integer
-from ..corpus.corpus import Corpus
 from ..exceptions import InputError
 from ..model import as_topic_model
+from ..sources.convert import as_source
 from ..storage.folders import file_written_whole
-from .compositions import method_for
 from .top_documents import top_documents
 from .topic_words import top_words
 
@@ -68,12 +67,12 @@ def label_topics(
         raise InputError(f"labeller must be a function from words and documents to a string, but is {labeller!r}.")
     check_positive_integer(n_documents, "n_documents")
     known = None if cache is None else _Cache(Path(cache))
-    if record.vocabulary is None and isinstance(corpus, Corpus):
-        record = record.with_vocabulary(corpus.vocabulary)
+    if record.vocabulary is None and corpus is not None:
+        record = record.with_vocabulary(as_source(corpus).words)
     words = top_words(record, n_words, ranking=ranking, weight=weight)
     documents: list[list[Any]] = [[] for _ in words]
     if corpus is not None:
-        found = top_documents(record, corpus, n_documents, method=method_for(model, method), n_jobs=n_jobs)
+        found = top_documents(record, corpus, n_documents, method=method, n_jobs=n_jobs)
         documents = [[entry["document"] for entry in topic] for topic in found]
     labels = []
     for k, given in enumerate(zip(words, documents, strict=True)):

@@ -24,8 +24,9 @@ import scipy.sparse as sp
 from .._typing import FloatArray, IntArray
 from ..exceptions import InputError
 from ..model import as_topic_model
-from ._columns import number, number_of_documents
+from ..sources.convert import in_columns
 from .compositions import document_compositions
+from .numbers import number
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +101,9 @@ def prevalence_by(
         Of the intervals: the share of samples of documents, as many as these, whose interval would hold the true mean.
     by_tokens : bool
         Weight documents by their tokens instead of alike.
-    method : {"map", "prior-aware"}, optional
-        How compositions are inferred, as in ``transform``; by default as the estimator was told, "map" for a TopicModel.
+    method : {"posterior-mean", "prior-aware"}, optional
+        How topic proportions are inferred, as in ``transform``. The default is the ``composition`` parameter of the
+        estimator, or "posterior-mean" for a TopicModel.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
@@ -121,10 +123,11 @@ def prevalence_by(
     if not isinstance(level, (int, float, np.number)) or isinstance(level, bool) or not 0 < level < 1:
         raise InputError(f"level must be a number between 0 and 1, such as 0.9, but is {level!r}.")
     labels, codes = _coded(groups)
-    _require_as_many(X, codes.size)
+    source = in_columns(X, record.vocabulary, record.n_words)
+    _require_as_many(source.n_docs, codes.size)
     sums = _Sums(len(labels), record.n_components)
     first = n_without_words = 0
-    for weights, tokens in document_compositions(model, X, method=method, n_jobs=n_jobs):
+    for weights, tokens in document_compositions(record, source, method=method, n_jobs=n_jobs):
         own = codes[first : first + tokens.size]
         if own.size < tokens.size:
             raise InputError(f"groups must name a group for each document, but X has more than its {codes.size}.")
@@ -233,8 +236,7 @@ def _is_missing(label: Any) -> bool:
         return True
 
 
-def _require_as_many(X: Any, n_groups: int) -> None:
+def _require_as_many(n_docs: int | None, n_groups: int) -> None:
     """Raise before the first document is read, where their number is known."""
-    n_docs = number_of_documents(X)
     if n_docs is not None and n_docs != n_groups:
         raise InputError(f"groups must name a group for each of the {n_docs} documents, but has {n_groups}.")

@@ -9,11 +9,11 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from .._validation import check_positive_integer
-from ..corpus.corpus import Corpus
 from ..exceptions import InputError
 from ..model import as_topic_model
-from ._columns import number, number_of_documents
+from ..sources.convert import in_columns
 from .compositions import document_compositions
+from .numbers import number
 
 # Shares that agree to so many digits are ties: compositions are not told apart any better.
 _DIGITS = 6
@@ -47,8 +47,9 @@ def top_documents(
         Leave out documents with fewer tokens of words the model knows. The likeliest composition of very few words is
         often a single topic, and says little: a document of one word is all of one topic. The default is that of
         :meth:`Corpus.prune`; a larger one lists longer documents.
-    method : {"map", "prior-aware"}, optional
-        How compositions are inferred, as in ``transform``; by default as the estimator was told, "map" for a TopicModel.
+    method : {"posterior-mean", "prior-aware"}, optional
+        How topic proportions are inferred, as in ``transform``. The default is the ``composition`` parameter of the
+        estimator, or "posterior-mean" for a TopicModel.
     n_jobs : int or None
         Threads; the result does not depend on it.
     progress : callable, optional
@@ -65,9 +66,10 @@ def top_documents(
     check_positive_integer(n, "n")
     check_positive_integer(min_tokens, "min_tokens")
     best = [_Best(n) for _ in range(record.n_components)]
-    n_docs, n_known = number_of_documents(X), 0.0
+    source = in_columns(X, record.vocabulary, record.n_words)
+    n_docs, n_known = source.n_docs, 0.0
     first = 0
-    for weights, tokens in document_compositions(model, X, method=method, n_jobs=n_jobs):
+    for weights, tokens in document_compositions(record, source, method=method, n_jobs=n_jobs):
         n_known += float(tokens.sum())
         rows = np.flatnonzero(tokens >= min_tokens)
         for k, kept in enumerate(best):
@@ -78,11 +80,11 @@ def top_documents(
         first += tokens.size
     if n_known == 0.0:
         raise InputError("no document holds a word the model knows: check that the vocabularies match.")
-    names = X.doc_ids if isinstance(X, Corpus) else None
+    names = source.documents.ids
     return [
         [
             {
-                "document": int(row) if names is None else names[row],
+                "document": int(row) if names is None else names[int(row)],
                 "row": int(row),
                 "share": float(share),
                 "tokens": number(tokens),

@@ -42,7 +42,6 @@ SINGLE_MATRIX = types.Array(types.float32, 2, "C")
 READ_SINGLE_MATRIX = types.Array(types.float32, 2, "C", readonly=True)
 READ_VECTOR = types.Array(types.float64, 1, "C", readonly=True)
 READ_MATRIX = types.Array(types.float64, 2, "C", readonly=True)
-READ_FLAGS = types.Array(types.boolean, 1, "C", readonly=True)
 # A CSR matrix as three arguments: see anchorwords.linalg.sparse.csr_parts.
 CSR = (
     types.Array(types.int64, 1, "C", readonly=True),

@@ -25,9 +25,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
-from .._namespace import array_namespace, like, to_numpy
+from .._namespace import array_namespace, is_array, to_numpy
+from .._namespace import like as as_like
 from .._typing import FloatArray, SymmetricOperator
-from .tall import gram, times
+from .tall import gram, times, with_columns
 
 # Below this size the whole matrix is formed and decomposed: cheaper than being clever.
 _SMALL = 200
@@ -62,7 +63,7 @@ class Eigenpairs(NamedTuple):
     basis : (N, l) array
         The wanted vectors and the runners-up: a warm start for a nearby operator.
 
-    ``vectors`` and ``basis`` are in the namespace of the operator; what is of size K is NumPy's.
+    ``vectors`` and ``basis`` are in the namespace that was asked for; what is of size K is NumPy's.
     """
 
     values: FloatArray
@@ -81,6 +82,7 @@ def randomized_eigh(
     tol: float = 1e-6,
     max_passes: int = 400,
     start: Any = None,
+    like: Any = None,
     search: bool | None = None,
     random_state: np.random.Generator | int | None = None,
     n_jobs: int | None = None,
@@ -101,7 +103,10 @@ def randomized_eigh(
     max_passes : int
         Limit on the products with C.
     start : (N, any) array, optional
-        Columns near the wanted space, all multiplied in the first pass. Its namespace is that of the results.
+        Columns near the wanted space, all multiplied in the first pass.
+    like : array, optional
+        The results are in the namespace and on the device of this array; by default in those of ``start``, or of C, or
+        NumPy's if C is an operator. Products of an operator must be in the namespace of the block they are asked for.
     search : bool, optional
         Whether to look, with a fresh random block, for eigenvectors that the first block is blind to; by default where
         there is no start.
@@ -117,15 +122,17 @@ def randomized_eigh(
     Eigenpairs
     """
     N = C.shape[0]
+    model = next((array for array in (like, start) if array is not None), C)
+    C, start = (as_like(array, model) if is_array(array) else array for array in (C, start))
     rng = np.random.default_rng(random_state)
     width = min(N, (8 if k < 96 else 16) if block is None else block)
     extra = max(8, k // 4)
     if max(_SMALL, 2 * (k + extra)) >= N:
         if callback is not None:
             callback(1, 0.0)
-        return _dense_eigh(C, k, min(N, k + extra), start)
-    xp = array_namespace(C, start)
-    first_block = like(rng.standard_normal((N, width)), C) if start is None else start[:, : k + extra]
+        return _dense_eigh(C, k, min(N, k + extra), model)
+    xp = array_namespace(model)
+    first_block = as_like(rng.standard_normal((N, width)), model) if start is None else start[:, : k + extra]
     Q = xp.linalg.qr(first_block)[0]
     first = Q.shape[1]
     size = min(N, max(4 * k, k + extra + 2 * first) + 4 * width)
@@ -141,7 +148,7 @@ def randomized_eigh(
         W = C @ Q
         passes += 1
         b = Q.shape[1]
-        basis[:, m : m + b] = Q
+        basis = with_columns(basis, m, Q)
         Z = basis[:, : m + b]
         column = gram(Z[:, reach:], W, n_jobs)
         W = W - times(Z[:, reach:], column, n_jobs)
@@ -164,12 +171,12 @@ def randomized_eigh(
         looked = m == N or (fresh is not None and fresh >= _FRESH_PASSES)
         searched = looked and (m == N or found is None or bool((theta[:k] <= found + _NEWS * theta[0]).all()))
         if (worst <= goal and searched) or (passes >= max_passes and m >= k):
-            U = times(Z, like(np.ascontiguousarray(S[:, : min(m, k + extra)]), Q), n_jobs)
+            U = times(Z, as_like(np.ascontiguousarray(S[:, : min(m, k + extra)]), Q), n_jobs)
             return Eigenpairs(theta[:k].copy(), _fix_signs(U[:, :k]), residuals[:k], passes, worst <= goal, U)
         if full:
             # Thick restart: the Ritz vectors wanted, and the runners-up.
             keep = min(m, k + extra)
-            basis[:, :keep] = times(Z, like(np.ascontiguousarray(S[:, :keep]), Q), n_jobs)
+            basis = with_columns(basis, 0, times(Z, as_like(np.ascontiguousarray(S[:, :keep]), Q), n_jobs))
             T[:keep, :keep] = np.diag(theta[:keep])
             reach, m = 0, keep
         search = (fresh is None or (looked and not searched)) and worst <= _NEARLY * goal
@@ -177,7 +184,7 @@ def randomized_eigh(
             if search:
                 fresh, found = 0, theta[:k].copy()
             spanned = xp.concat([basis[:, :m], Q], axis=1)
-            probe = like(rng.standard_normal((N, min(width, N - spanned.shape[1]))), basis)
+            probe = as_like(rng.standard_normal((N, min(width, N - spanned.shape[1]))), basis)
             Q = xp.concat([Q, _orthonormal(spanned, probe, n_jobs)], axis=1)
             reach = 0
 
@@ -189,7 +196,7 @@ def _next_block(Z: Any, W: Any, scale: float, n_jobs: int | None) -> tuple[Any, 
     left, sigma, right = np.linalg.svd(B)
     kept = sigma > _ROUNDING * scale
     if not kept.all():
-        Q = times(Q, like(np.ascontiguousarray(left[:, kept]), W), n_jobs)
+        Q = times(Q, as_like(np.ascontiguousarray(left[:, kept]), W), n_jobs)
         B = sigma[kept, None] * right[kept]
     # A short direction carries the rounding errors of W, enlarged: clean it once more.
     if (sigma[kept] < _SHORT * scale).any():
@@ -212,7 +219,7 @@ def _thin_qr(W: Any, n_jobs: int | None) -> tuple[Any, FloatArray]:
         if not values[0] > _CONDITION * values[-1]:
             Q, upper = array_namespace(W).linalg.qr(W)
             return Q, to_numpy(upper)
-        Q = times(Q, like(vectors / np.sqrt(values), W), n_jobs)
+        Q = times(Q, as_like(vectors / np.sqrt(values), W), n_jobs)
         B = (np.sqrt(values)[:, None] * vectors.T) @ B
     return Q, B
 
@@ -277,10 +284,9 @@ def eigh_from_probe(Omega: FloatArray, product: FloatArray, k: int) -> Eigenpair
     return Eigenpairs(theta[:k].copy(), vectors[:, :k], unknown, 1, False, vectors)
 
 
-def _dense_eigh(C: SymmetricOperator | Any, k: int, width: int, start: Any) -> Eigenpairs:
-    model = start if start is not None else C
-    theta, U = _descending_eigh(to_numpy(C @ like(np.eye(C.shape[0]), model)))
-    U = like(np.ascontiguousarray(U[:, :width]), model)
+def _dense_eigh(C: SymmetricOperator | Any, k: int, width: int, model: Any) -> Eigenpairs:
+    theta, U = _descending_eigh(to_numpy(C @ as_like(np.eye(C.shape[0]), model)))
+    U = as_like(np.ascontiguousarray(U[:, :width]), model)
     return Eigenpairs(theta[:k].copy(), _fix_signs(U[:, :k]), np.zeros(k), 1, True, U)
 
 

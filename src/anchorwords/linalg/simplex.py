@@ -8,10 +8,8 @@ b : (K,)     P x for a target x in R^D
 w : (K,)     weights, w >= 0, sum w = 1
 
 The problem of Algorithms 1 and 5 for one word is  min_w |x - P'w|^2  on the simplex, which depends on the data
-through G and b alone: minimise w'Gw/2 - b'w. It is solved to optimality by a primal active-set method in the
-manner of Lawson and Hanson: the face of the simplex that carries w grows by the vertex that violates the
-optimality conditions most and shrinks when a weight would turn negative; each face is solved exactly by a
-Cholesky factor that is updated, not recomputed, as the face grows.
+through G and b alone: minimise w'Gw/2 - b'w. It is solved to optimality by an active-set method
+(:mod:`anchorwords.kernels.simplex`).
 
 On the simplex the objective does not change when c is added to every entry of G and of b (the data gain one
 coordinate that all points and targets share). That makes G positive definite on exactly those faces whose
@@ -20,38 +18,22 @@ vertices are affinely independent, which is all that the method ever visits.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from .._namespace import array_namespace, is_array
 from .._typing import FloatArray
-from ..kernels.compiled import (
-    FLOAT,
-    INT,
-    MATRIX,
-    READ_MATRIX,
-    VOID,
-    compiled,
-    inner,
-)
-from .parallel import for_each_block
-
-# Violations of the optimality conditions below this are rounding: entries are scaled to at most 2, and a sum of
-# K such terms carries an error of a few units in the last place.
-KKT_TOLERANCE = 1e-13
-# A vertex closer than this (squared, relative) to the affine hull of the face is taken to lie in it: the factor cannot
-# tell. What such a vertex could still gain is its distance, 3e-8 of its norm, times the residual.
-_DEPENDENT = 1e-15
-# A face this narrow (squared, relative) is solved with iterative refinement.
-_NARROW = 1e-6
-_BLOCK = 128
+from ..kernels import kernels_for
 
 
-def simplex_least_squares(G: FloatArray, rhs: FloatArray, *, n_jobs: int | None = None) -> FloatArray:
+def simplex_least_squares(G: Any, rhs: Any, *, n_jobs: int | None = None) -> Any:
     """Weights on the simplex that bring convex combinations of K points closest to each target.
 
     Parameters
     ----------
     G : (K, K) array
-        Gram matrix P P' of the points.
+        Gram matrix P P' of the points, of any array namespace.
     rhs : (n, K) array
         Inner products X P' of the n targets with the points.
     n_jobs : int or None
@@ -62,15 +44,8 @@ def simplex_least_squares(G: FloatArray, rhs: FloatArray, *, n_jobs: int | None 
     (n, K) array
         Row i minimises w'Gw/2 - rhs_i'w over w >= 0, sum w = 1, to rounding.
     """
-    scaled, targets = _normalise(np.asarray(G, dtype=np.float64), np.asarray(rhs, dtype=np.float64))
-    weights = np.zeros_like(targets)
-    steps = 10 * G.shape[0] + 100
-
-    def work(start: int, stop: int) -> None:
-        _solve_rows(scaled, targets[start:stop], weights[start:stop], KKT_TOLERANCE, steps)
-
-    for_each_block(work, targets.shape[0], _BLOCK, n_jobs)
-    return weights
+    scaled, targets = _normalise(G, rhs)
+    return kernels_for(targets).simplex_least_squares(scaled, targets, n_jobs)
 
 
 def kkt_residual(G: FloatArray, rhs: FloatArray, weights: FloatArray) -> FloatArray:
@@ -79,7 +54,7 @@ def kkt_residual(G: FloatArray, rhs: FloatArray, weights: FloatArray) -> FloatAr
     For w on the simplex with gradient g = Gw - b the conditions are g_j >= nu for all j and g_j = nu where
     w_j > 0; the violation is max(max_j (nu - g_j), max_{w_j > 0} w_j (g_j - nu)) with nu = w'g.
     """
-    scaled, targets = _normalise(np.asarray(G, dtype=np.float64), np.asarray(rhs, dtype=np.float64))
+    scaled, targets = _normalise(G, rhs)
     gradient = weights @ scaled - targets
     level = np.sum(weights * gradient, axis=1, keepdims=True)
     below = np.max(level - gradient, axis=1)
@@ -87,213 +62,13 @@ def kkt_residual(G: FloatArray, rhs: FloatArray, weights: FloatArray) -> FloatAr
     return np.maximum(np.maximum(below, above), 0.0)
 
 
-def _normalise(G: FloatArray, rhs: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Scale to a unit largest diagonal and add the shared coordinate."""
-    largest = float(np.max(np.diagonal(G)))
+def _normalise(G: Any, rhs: Any) -> tuple[Any, Any]:
+    """Scale to a unit largest diagonal and add the shared coordinate, in double precision."""
+    G, rhs = (array if is_array(array) else np.asarray(array) for array in (G, rhs))
+    xp = array_namespace(G, rhs)
+    G, rhs = xp.astype(G, xp.float64, copy=False), xp.astype(rhs, xp.float64, copy=False)
+    diagonal = xp.linalg.diagonal(G)
+    largest = float(xp.max(diagonal))
     scale = 1.0 / largest if largest > 0.0 else 1.0
-    shared = float(np.mean(np.diagonal(G))) * scale if largest > 0.0 else 1.0
-    return np.ascontiguousarray(G * scale + shared), np.ascontiguousarray(rhs * scale + shared)
-
-
-@inner
-def _append(G, L, face, size, vertex):  # type: ignore[no-untyped-def]
-    """Add a row to the Cholesky factor of G on the face; False where the vertex is dependent."""
-    for p in range(size):
-        s = G[vertex, face[p]]
-        for q in range(p):
-            s -= L[size, q] * L[p, q]
-        L[size, p] = s / L[p, p]
-    s = G[vertex, vertex]
-    for q in range(size):
-        s -= L[size, q] * L[size, q]
-    if s <= _DEPENDENT * G[vertex, vertex]:
-        return False
-    L[size, size] = np.sqrt(s)
-    face[size] = vertex
-    return True
-
-
-@inner
-def _remove(G, L, face, w, size, position):  # type: ignore[no-untyped-def]
-    """Take one vertex out of the face and refactor the rows behind it."""
-    for p in range(position, size - 1):
-        face[p] = face[p + 1]
-        w[p] = w[p + 1]
-    size -= 1
-    for p in range(position, size):
-        for q in range(p):
-            s = G[face[p], face[q]]
-            for r in range(q):
-                s -= L[p, r] * L[q, r]
-            L[p, q] = s / L[q, q]
-        s = G[face[p], face[p]]
-        for r in range(p):
-            s -= L[p, r] * L[p, r]
-        L[p, p] = np.sqrt(max(s, _DEPENDENT * G[face[p], face[p]]))
-    return size
-
-
-@inner
-def _saddle_solve(L, size, z, u, total):  # type: ignore[no-untyped-def]
-    """Solve L L' x + nu e = z, e'x = total in place for u = L^-1 e; returns nu."""
-    zu = 0.0
-    uu = 0.0
-    for p in range(size):
-        s = z[p]
-        for q in range(p):
-            s -= L[p, q] * z[q]
-        z[p] = s / L[p, p]
-        zu += z[p] * u[p]
-        uu += u[p] * u[p]
-    nu = (zu - total) / uu
-    for p in range(size):
-        z[p] -= nu * u[p]
-    for p in range(size - 1, -1, -1):
-        s = z[p]
-        for q in range(p + 1, size):
-            s -= L[q, p] * z[q]
-        z[p] = s / L[p, p]
-    return nu
-
-
-@inner
-def _face_optimum(G, b, L, face, size, z, u):  # type: ignore[no-untyped-def]
-    """Minimise over the affine hull of the face: G z + nu e = b, e'z = 1."""
-    narrow = False
-    for p in range(size):  # u = L^-1 e
-        narrow |= L[p, p] * L[p, p] < _NARROW * G[face[p], face[p]]
-        t = 1.0
-        for q in range(p):
-            t -= L[p, q] * u[q]
-        u[p] = t / L[p, p]
-        z[p] = b[face[p]]
-    nu = _saddle_solve(L, size, z, u, 1.0)
-    if not narrow:
-        return
-    r = np.empty(size)
-    for _ in range(3):  # the factor has lost digits: refine with the residual of the equations themselves
-        total = 1.0
-        for p in range(size):
-            s = b[face[p]] - nu
-            for q in range(size):
-                s -= G[face[p], face[q]] * z[q]
-            r[p] = s
-            total -= z[p]
-        nu += _saddle_solve(L, size, r, u, total)
-        for p in range(size):
-            z[p] += r[p]
-
-
-@inner
-def _solve_one(G, b, L, face, inside, barred, w, z, u, tol, max_steps):  # type: ignore[no-untyped-def]
-    """Active set for one target; returns the size of the optimal face (vertices in face, weights in w)."""
-    K = G.shape[0]
-    start = 0
-    for j in range(K):
-        inside[j] = False
-        barred[j] = False
-        if 0.5 * G[j, j] - b[j] < 0.5 * G[start, start] - b[start]:
-            start = j
-    face[0] = start
-    inside[start] = True
-    w[0] = 1.0
-    L[0, 0] = np.sqrt(G[start, start])
-    size = 1
-    for _ in range(max_steps):
-        # Gradient level on the face, then the vertex outside that violates optimality most.
-        level = 0.0
-        for p in range(size):
-            g = -b[face[p]]
-            for q in range(size):
-                g += G[face[p], face[q]] * w[q]
-            level += w[p] * g
-        entering = -1
-        lowest = level - tol
-        for j in range(K):
-            if inside[j] or barred[j]:
-                continue
-            g = -b[j]
-            for q in range(size):
-                g += G[j, face[q]] * w[q]
-            if g < lowest:
-                lowest = g
-                entering = j
-        if entering < 0:
-            break
-        if not _append(G, L, face, size, entering):
-            barred[entering] = True  # in the affine hull of the face: cannot improve
-            continue
-        inside[entering] = True
-        w[size] = 0.0
-        size += 1
-        moved = False
-        while True:
-            _face_optimum(G, b, L, face, size, z, u)
-            step = 1.0
-            leaving = -1
-            for p in range(size):
-                if z[p] <= 0.0:
-                    ratio = w[p] / (w[p] - z[p]) if w[p] > 0.0 else 0.0
-                    if ratio < step:
-                        step = ratio
-                        leaving = p
-            if leaving < 0:
-                for p in range(size):
-                    w[p] = z[p]
-                moved = True
-                break
-            if step > 0.0:
-                moved = True
-            for p in range(size):
-                w[p] += step * (z[p] - w[p])
-            dropped = face[leaving]
-            inside[dropped] = False
-            if dropped == entering and not moved:
-                barred[entering] = True  # entered and left without a step: its violation was rounding
-            size = _remove(G, L, face, w, size, leaving)
-            if size == 1:
-                w[0] = 1.0
-                break
-            if dropped == entering and not moved:
-                break
-        if moved:
-            for j in range(K):
-                barred[j] = False
-    total = 0.0
-    for p in range(size):
-        total += w[p]
-    for p in range(size):
-        w[p] /= total
-    return size
-
-
-@compiled(VOID, READ_MATRIX, READ_MATRIX, MATRIX, FLOAT, INT)
-def _solve_rows(G, rhs, weights, tol, max_steps):  # type: ignore[no-untyped-def]
-    K = G.shape[0]
-    L = np.empty((K, K))
-    face = np.empty(K, np.int64)
-    inside = np.empty(K, np.bool_)
-    barred = np.empty(K, np.bool_)
-    w = np.empty(K)
-    z = np.empty(K)
-    u = np.empty(K)
-    for row in range(rhs.shape[0]):
-        b = rhs[row]
-        size = _solve_one(G, b, L, face, inside, barred, w, z, u, tol, max_steps)
-        for p in range(size):
-            weights[row, face[p]] = w[p]
-
-
-@inner
-def solve_scaled_simplex(G, b):  # type: ignore[no-untyped-def]
-    """Minimise w'Gw/2 - b'w on the simplex inside another kernel, for G and b already scaled and shifted."""
-    K = G.shape[0]
-    w, weights = np.empty(K), np.zeros(K)
-    face = np.empty(K, np.int64)
-    inside, barred = np.empty(K, np.bool_), np.empty(K, np.bool_)
-    size = _solve_one(
-        G, b, np.empty((K, K)), face, inside, barred, w, np.empty(K), np.empty(K), KKT_TOLERANCE, 10 * K + 100
-    )  # fmt: skip
-    for p in range(size):
-        weights[face[p]] = w[p]
-    return weights
+    shared = float(xp.mean(diagonal)) * scale if largest > 0.0 else 1.0
+    return G * scale + shared, rhs * scale + shared

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
-from .._namespace import array_namespace, is_numpy
+from .._namespace import array_namespace, is_numpy, like, writeable
 from .parallel import for_each_block
 
 # At most this many blocks, of at least this many rows: enough for the cores of a workstation, few enough to add up.
@@ -69,17 +69,39 @@ def dot(A: Any, B: Any, n_jobs: int | None = None) -> float:
     return float(parts.sum())
 
 
-def add_scaled(A: Any, factor: float, B: Any, n_jobs: int | None = None) -> None:
-    """A += factor B, in place and, for NumPy, without a temporary."""
-    if not is_numpy(A):
-        A += factor * B
-        return
+def add_scaled(A: Any, factor: float, B: Any, n_jobs: int | None = None) -> Any:
+    """A + factor B. A is given up: NumPy's is updated in place, without a temporary, if it can be."""
+    if not is_numpy(A) or not A.flags.carray:
+        return A + factor * B
     axpy = blas.saxpy if A.dtype == np.float32 else blas.daxpy
 
     def work(start: int, stop: int) -> None:
         axpy(B[start:stop].reshape(-1), A[start:stop].reshape(-1), a=factor)
 
     for_each_block(work, A.shape[0], row_blocks(A.shape[0]), n_jobs if A.size > _LONG else 1)
+    return A
+
+
+def with_columns(A: Any, start: int, B: Any) -> Any:
+    """A with B in its columns from ``start`` on. A is given up: it is updated in place if its library allows that."""
+    stop = start + B.shape[1]
+    if writeable(A):
+        A[:, start:stop] = B
+        return A
+    return array_namespace(A).concat([A[:, :start], B, A[:, stop:]], axis=1)
+
+
+def with_rows(A: Any, rows: Any, B: Any) -> Any:
+    """A copy of A with the rows of B at the places ``rows``, a NumPy array of distinct integers."""
+    if is_numpy(A):
+        changed = A.copy()
+        changed[rows] = B
+        return changed
+    # By a gather, which every library has, from A and B one above the other.
+    source = np.arange(A.shape[0])
+    source[rows] = A.shape[0] + np.arange(B.shape[0])
+    xp = array_namespace(A)
+    return xp.take(xp.concat([A, B], axis=0), like(source, A), axis=0)
 
 
 def squared_lengths(X: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,22 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._typing import FloatArray, IntArray, SparseLike
-from .._validation import check_counts, check_seed, check_square_symmetric
-from ..corpus.blocks import (
-    BlockSource,
-    InVocabulary,
-    MatrixBlocks,
-    is_blocks,
-    require_columns_in_order,
-    require_rereadable,
-)
-from ..corpus.corpus import Corpus
-from ..corpus.stored import held_counts
+from .._validation import check_seed, check_square_symmetric
 from ..exceptions import InputError, UndefinedMetricError
 from ..model import TopicModel
+from ..sources.convert import as_source, in_columns, require_known_words
+from ..sources.source import Source
+from ..statistics.cooccurrence import Cooccurrence
 from ..statistics.norms import RowNorms, row_norms
-from ..statistics.operator import CooccurrenceOperator
-from ..statistics.streamed import StreamedOperator
+from ..statistics.of_source import cooccurrence_of
 from ..statistics.word_groups import WordGroups
 
 
@@ -51,11 +43,13 @@ class Reference:
     def __init__(
         self, X: Any, vocabulary: Sequence[str] | None = None, *, n_jobs: int | None = None, random_state: int = 0
     ) -> None:
-        self.vocabulary = _words_of(X, vocabulary)
-        self._source = _source(X, self.vocabulary)
+        source = as_source(X)
+        self.vocabulary = source.words if vocabulary is None else tuple(vocabulary)
+        n_words = source.n_words if self.vocabulary is None else len(self.vocabulary)
+        self._source: Source | None = require_known_words(in_columns(source, self.vocabulary, n_words))
         self._n_jobs = n_jobs
         self._random_state = check_seed(random_state)
-        self.n_words = self._source.n_words if isinstance(self._source, BlockSource) else int(self._source.shape[1])
+        self.n_words = n_words
 
     @classmethod
     def of_operator(cls, operator: Any) -> Reference:
@@ -67,11 +61,9 @@ class Reference:
         return reference
 
     @cached_property
-    def operator(self) -> CooccurrenceOperator | StreamedOperator:
+    def operator(self) -> Cooccurrence:
         """C of Eq. 1."""
-        if isinstance(self._source, BlockSource):
-            return StreamedOperator(self._source, n_jobs=self._n_jobs, every_word=True)
-        return CooccurrenceOperator(self._source, n_jobs=self._n_jobs)
+        return cooccurrence_of(self._documents(), n_jobs=self._n_jobs, every_word=True)
 
     @cached_property
     def unigram(self) -> FloatArray:
@@ -85,25 +77,29 @@ class Reference:
 
     def documents_together(self, groups: Sequence[IntArray]) -> tuple[list[FloatArray], int]:
         """Documents D_ij that hold both of two words of a group, D_i on the diagonal, and the number D of all."""
-        totals = [np.zeros((group.size, group.size)) for group in groups]
         wanted = WordGroups(groups)
-        n_docs = 0
-        for block in self._blocks():
+
+        def kernel(total: Any, block: SparseLike, _: int) -> Any:
+            totals, n_docs = total or ([np.zeros((group.size, group.size)) for group in groups], 0)
             presence = sp.csr_array(block[:, wanted.words])
             presence.data = np.ones(presence.nnz)
-            for total, product in zip(totals, wanted.products(presence), strict=True):
-                total += product
-            n_docs += block.shape[0]
-        return totals, n_docs
+            for sums, product in zip(totals, wanted.products(presence), strict=True):
+                sums += product
+            return totals, n_docs + block.shape[0]
 
-    def _blocks(self) -> Iterator[SparseLike]:
+        return self._documents().map_reduce(kernel, add_counts)
+
+    def _documents(self) -> Source:
         if self._source is None:
             raise UndefinedMetricError(
                 "documents are counted here, but only their co-occurrence was given: give the documents."
             )
-        if not isinstance(self._source, BlockSource):
-            return iter([sp.csc_array(self._source)])
-        return (block() for block in self._source.lazy_blocks())
+        return self._source
+
+
+def add_counts(one: Any, other: Any) -> Any:
+    """Sums of what :meth:`Reference.documents_together` gives for different documents."""
+    return [a + b for a, b in zip(one[0], other[0], strict=True)], one[1] + other[1]
 
 
 def as_reference(record: TopicModel, X: Any, n_jobs: int | None = None, random_state: int = 0) -> Reference:
@@ -137,25 +133,3 @@ def require_anchors(record: TopicModel, p: FloatArray) -> None:
             f"the anchor {name} co-occurs with no word of these documents, so that other words cannot be recovered from it: "
             "measure on the documents of the fit."
         )
-
-
-def _words_of(X: Any, vocabulary: Sequence[str] | None) -> tuple[str, ...] | None:
-    if vocabulary is not None:
-        return tuple(vocabulary)
-    return X.vocabulary if isinstance(X, Corpus) else None
-
-
-def _source(X: Any, vocabulary: tuple[str, ...] | None) -> SparseLike | BlockSource:
-    require_rereadable(X)
-    if is_blocks(X):
-        return MatrixBlocks(X)
-    if not isinstance(X, Corpus):
-        require_columns_in_order(X, vocabulary)
-        return check_counts(X)
-    corpus = held_counts(X)
-    if vocabulary is None or X.vocabulary == vocabulary:
-        return corpus
-    if not set(vocabulary) & set(X.vocabulary):
-        raise InputError("the corpus holds none of the model's words: check that the vocabularies match.")
-    matched = InVocabulary(X, vocabulary, len(vocabulary))
-    return matched if isinstance(corpus, BlockSource) else sp.csr_array(sp.vstack(list(matched.blocks())))

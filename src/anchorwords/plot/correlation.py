@@ -9,6 +9,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from .._validation import check_positive_integer
 from ..exceptions import InputError
+from ..interpret.association import topic_association
 from ..interpret.topic_words import prominent_words
 from ..model import as_topic_model
 from .style import own_axes, plain, style
@@ -32,8 +33,10 @@ def topic_correlation(
         Most prevalent topics first, or topics that go with the same others next to each other (average linkage, optimal
         order of leaves).
     normalised : bool
-        Show log2 of A_kl / (p_k p_l), p = A e: how much more often than if independent two topics share a document,
-        clipped at a factor of 16 either way. Otherwise A itself, coloured by its square root.
+        Show log2 of the association of topics: how much more often two topics share documents than expected from their
+        sizes, clipped at a factor of 16 either way (see :mod:`anchorwords.interpret.association`). The diagonal is grey,
+        since a topic has no association with itself; so is a topic that shares no document with any other. If False, show A
+        itself, coloured by its square root.
     ax : matplotlib Axes, optional
         Where to draw; by default on a figure of its own.
     n_words : int
@@ -45,7 +48,7 @@ def topic_correlation(
     """
     check_positive_integer(n_words, "n_words")
     record = as_topic_model(model)
-    ratios = log_ratios(record.A)
+    ratios = topic_association(record).log2(_LARGEST)
     places = topic_order(record.prevalence, ratios, order)
     K = record.n_components
     named = K <= _MOST_NAMED
@@ -60,14 +63,6 @@ def topic_correlation(
     return axes
 
 
-def log_ratios(A: FloatArray) -> FloatArray:
-    """log2 of A_kl / (p_k p_l) within -4 and 4; NaN for topics of no prevalence."""
-    p = A.sum(axis=1)
-    independent = np.outer(p, p)
-    ratio = np.divide(A, independent, out=np.full_like(independent, np.nan), where=independent > 0.0)
-    return np.log2(np.clip(ratio, 2.0**-_LARGEST, 2.0**_LARGEST))
-
-
 def topic_order(prevalence: FloatArray, ratios: FloatArray, order: str) -> IntArray:
     """Topics in the order in which they are drawn."""
     if order not in {"prevalence", "similar"}:
@@ -77,6 +72,9 @@ def topic_order(prevalence: FloatArray, ratios: FloatArray, order: str) -> IntAr
     from scipy.cluster.hierarchy import leaves_list, linkage
 
     rows = np.nan_to_num(ratios, nan=0.0)
+    # Topics go with themselves more than with any other: else the rows of two topics that go together would differ most in
+    # the columns of these two, and be kept apart.
+    np.fill_diagonal(rows, _LARGEST)
     return np.asarray(leaves_list(linkage(rows, "average", optimal_ordering=True)), dtype=np.intp)
 
 
@@ -92,7 +90,7 @@ def _draw(ax: Axes, shown: FloatArray, normalised: bool) -> None:
     bar.outline.set_visible(False)
     if normalised:
         bar.set_ticks([-4, -2, 0, 2, 4], labels=["≤ −4", "−2", "0", "2", "≥ 4"])
-    unit = "log2 of joint probability over independence"
+    unit = "log2 of association (observed over expected)"
     bar.set_label(unit if normalised else "joint probability (square-root scale)")
     bar.ax.tick_params(labelsize=7)
 

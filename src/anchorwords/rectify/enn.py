@@ -20,7 +20,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from .._namespace import array_namespace, is_numpy, like
+from .._namespace import array_namespace, like
 from .._validation import check_iteration_options, check_positive_integer
 from ..exceptions import InputError
 from ..linalg.factored import compression, factored_distance
@@ -153,7 +153,7 @@ class _Step:
         if not self.newton or t < _BURN_IN:
             Y, change = point.plain_step(2 if t < _CAREFUL_STEPS else 1)
             return _State(Y, violation=point.violation), report._replace(change=change)
-        if point.violation <= _LEAP * self.tol and is_numpy(state.Y) and state.finishes < _FINISHES:
+        if point.violation <= _LEAP * self.tol and state.finishes < _FINISHES:
             with suppress(RankLost):  # fewer checked words than topics: there is no block to finish first
                 Y = finish(state.Y, self.n_rows, self.tol / 2.0, self.n_jobs)
                 change = factored_distance(state.Y, Y)
@@ -173,7 +173,9 @@ class _Step:
 
     def _solve_afresh(self, state: _State) -> tuple[_State, Iteration]:
         operator = CorrectedOperator(state.Y, self.n_rows, self.omega, n_jobs=self.n_jobs)
-        pairs = randomized_eigh(operator, state.Y.shape[1], tol=_EXACT_TOL, start=state.basis, random_state=0)
+        pairs = randomized_eigh(
+            operator, state.Y.shape[1], tol=_EXACT_TOL, start=state.basis, like=state.Y, random_state=0
+        )
         Y = compression(pairs.vectors, like(pairs.values, pairs.vectors))
         violation = operator.violation()
         return _State(Y, pairs.basis, 0, violation), Iteration(factored_distance(state.Y, Y), violation)

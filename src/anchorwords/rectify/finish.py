@@ -16,46 +16,42 @@ few sweeps are needed and the loop ends.
 
 from __future__ import annotations
 
-from contextlib import suppress
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
-from .._typing import FloatArray
-from ..kernels.compiled import CSR, FLOAT, INT, MATRIX, READ_MATRIX, VOID, compiled
-from ..linalg.parallel import for_each_block
-from ..linalg.tall import gram, times
-from .correction import checked_first
-from .pairs import SparseCorrection, TooDense
+from .._namespace import array_namespace, like, to_numpy
+from ..kernels import kernels_for
+from ..kernels.protocol import TooDense
+from ..linalg.tall import gram, times, with_rows
+from .correction import checked_first, correction_of
 from .tangent import Point, paced, roots
 
 # A constraint y_i . y >= 0 is met with this much to spare, relative to the lengths: rounding cannot undo it.
 _SPARE = 1e-9
-# Limits that no case has come near: Newton steps on the block, sweeps for constraints, rounds of a projection.
+# Limits that no case has come near: Newton steps on the block, and sweeps for constraints.
 _STEPS = 300
 _SWEEPS = 30
-_ROUNDS = 1000
-_ROWS = 64
 
 
-def finish(Y: FloatArray, n_rows: int, tol: float, n_jobs: int | None = None) -> FloatArray:
+def finish(Y: Any, n_rows: int, tol: float, n_jobs: int | None = None) -> Any:
     """Y near the one given with Y Y' >= 0 on the checked rows, and sum one."""
+    xp = array_namespace(Y)
     chosen = checked_first(Y, n_rows)
-    n, ordered = chosen.n_checked, Y[chosen.order]
+    n, ordered = chosen.n_checked, xp.take(Y, chosen.order, axis=0)
     root, inverse, norm = roots(gram(ordered, ordered, n_jobs))
     goal = tol * norm
-    ordered[:n] = _block(ordered[:n], goal, n_jobs)
+    ordered = xp.concat([_block(ordered[:n, :], goal, n_jobs), ordered[n:, :]], axis=0)
     if n < Y.shape[0]:
-        with suppress(TooDense):  # too far away for this: the caller goes on as before
-            _into_cone(ordered, n, root, inverse, goal, n_jobs)
-    result = np.empty_like(ordered)
-    result[chosen.order] = ordered / np.linalg.norm(ordered.sum(axis=0))
-    return result
+        ordered = _into_cone(ordered, n, root, inverse, goal, n_jobs)
+    sums = xp.sum(ordered, axis=0)
+    return xp.take(ordered / sqrt(float(sums @ sums)), xp.argsort(chosen.order), axis=0)
 
 
-def _block(Y: FloatArray, goal: float, n_jobs: int | None) -> FloatArray:
+def _block(Y: Any, goal: float, n_jobs: int | None) -> Any:
     """Newton steps on the words of I alone, until |E| is below the goal; their sum stays."""
-    sums = Y.sum(axis=0)
+    sums = array_namespace(Y).sum(Y, axis=0)
     target = float(sums @ sums)
     rounds, before = 0, np.inf
     for _ in range(_STEPS):
@@ -69,20 +65,24 @@ def _block(Y: FloatArray, goal: float, n_jobs: int | None) -> FloatArray:
     return Y
 
 
-def _into_cone(Y: FloatArray, n: int, root: FloatArray, inverse: FloatArray, goal: float, n_jobs: int | None) -> None:
-    """Project the rows of Y from n on, in place, to the cone where their products with the first n rows are >= 0."""
-    anchored = np.ascontiguousarray(Y[:n] @ inverse)
-    start = times(Y[n:], root, n_jobs)
+def _into_cone(Y: Any, n: int, root: Any, inverse: Any, goal: float, n_jobs: int | None) -> Any:
+    """Y with its rows from n on projected to the cone where their products with the first n rows are >= 0."""
+    xp = array_namespace(Y)
+    normals = Y[:n, :] @ inverse
+    start = times(Y[n:, :], root, n_jobs)
     known = np.zeros(0, dtype=np.int64)  # constraints, as row * n + partner
     for _ in range(_SWEEPS):
-        correction = SparseCorrection(Y, n, n_jobs)
+        correction = correction_of(Y, n, n_jobs)
         if correction.squares <= goal**2:
-            return
-        rows, partners = correction.pairs()
+            break
+        try:
+            rows, partners = (to_numpy(part, dtype=None) for part in correction.pairs())
+        except TooDense:  # too far away for this: the caller goes on as before
+            break
         outside = rows >= n
         new = np.setdiff1d((rows[outside] - n) * n + partners[outside], known, assume_unique=True)
         if new.size == 0:
-            return
+            break
         known = np.sort(np.concatenate([known, new]))
         # Project again the rows that have a new constraint, each with all of its own.
         touched = np.zeros(Y.shape[0] - n, dtype=bool)
@@ -90,128 +90,15 @@ def _into_cone(Y: FloatArray, n: int, root: FloatArray, inverse: FloatArray, goa
         rows, partners = np.divmod(known, n)
         mine = touched[rows]
         counts = np.bincount(rows[mine], minlength=touched.size)[touched]
-        moved = start[touched]
-        _project(np.concatenate([[0], np.cumsum(counts)]), partners[mine].astype(np.int32), anchored, moved, n_jobs)
-        Y[n + np.flatnonzero(touched)] = times(moved, inverse, n_jobs)
-
-
-def _project(indptr: Any, partners: Any, anchored: FloatArray, moved: FloatArray, n_jobs: int | None) -> None:
-    """Project every row u of ``moved``, in place, to v_i . u >= 0 for its partners i."""
-
-    def work(first: int, last: int) -> None:
-        _project_rows(indptr, partners, first, anchored, moved[first:last], _SPARE, _ROUNDS)
-
-    for_each_block(work, moved.shape[0], _ROWS, n_jobs)
-
-
-@compiled(VOID, *CSR[:2], INT, READ_MATRIX, MATRIX, FLOAT, INT, reorder=True)
-def _project_rows(indptr, partners, first, anchored, moved, spare, rounds):  # type: ignore[no-untyped-def]
-    """Project rows u to v_i . u >= 0 for their partners i, by Hildreth's method on the multipliers of a working set.
-
-    u = u0 + sum of lambda_i v_i. One multiplier of the set at a time is given what its own constraint asks for, until
-    the moves of a round are a thousandth of the whole; then those of the other constraints that are violated most join
-    the set, and those whose multiplier is zero leave it. The end is where all constraints hold: few of them are
-    active, as a row has K dimensions, while hundreds may begin violated.
-    """
-    K = anchored.shape[1]
-    most = K // 4 + 8
-    for t in range(moved.shape[0]):
-        begin = indptr[first + t]
-        size = indptr[first + t + 1] - begin
-        u = moved[t].copy()
-        length = 0.0
-        for k in range(K):
-            length += u[k] * u[k]
-        goals = np.empty(size)
-        products = np.empty(size)
-        inside = np.zeros(size, dtype=np.bool_)
-        for a in range(size):
-            i = partners[begin + a]
-            square = 0.0
-            for k in range(K):
-                square += anchored[i, k] * anchored[i, k]
-            goals[a] = spare * np.sqrt(square * length)
-        room = min(size, 2 * K + 2 * most)
-        members = np.empty(room, dtype=np.int64)
-        places = np.empty(room, dtype=np.int64)
-        multipliers = np.zeros(room)
-        G = np.empty((room, room))
-        slack = np.empty(room)
-        n_members = 0
-        done = 0
-        while done < rounds:
-            for a in range(size):
-                i = partners[begin + a]
-                product = 0.0
-                for k in range(K):
-                    product += anchored[i, k] * u[k]
-                products[a] = product
-            # Those that matter stay.
-            kept = 0
-            for m in range(n_members):
-                if multipliers[m] > 0.0:
-                    places[kept] = m  # rows of G move up; those below, which are still to be read, stay as they are
-                    members[kept], multipliers[kept] = members[m], multipliers[m]
-                    for b in range(kept + 1):
-                        entry = G[m, places[b]]
-                        G[kept, b] = entry
-                        G[b, kept] = entry
-                    kept += 1
-                else:
-                    inside[members[m]] = False
-            n_members = kept
-            # The worst of the others join.
-            joined = 0
-            while joined < most and n_members < room:
-                worst, depth = -1, 0.0
-                for a in range(size):
-                    if not inside[a] and products[a] < 0.5 * goals[a]:
-                        below = (goals[a] - products[a]) / goals[a]
-                        if below > depth:
-                            worst, depth = a, below
-                if worst < 0:
-                    break
-                inside[worst] = True
-                members[n_members], multipliers[n_members] = worst, 0.0
-                i = partners[begin + worst]
-                for b in range(n_members + 1):
-                    j = partners[begin + members[b]]
-                    entry = 0.0
-                    for k in range(K):
-                        entry += anchored[i, k] * anchored[j, k]
-                    G[n_members, b] = entry
-                    G[b, n_members] = entry
-                n_members += 1
-                joined += 1
-            held = joined == 0
-            for m in range(n_members):
-                slack[m] = products[members[m]] - goals[members[m]]
-                held = held and slack[m] >= -0.5 * goals[members[m]]
-            if held:
-                break
-            while done < rounds:
-                done += 1
-                feasible = True
-                largest = 0.0
-                for m in range(n_members):
-                    feasible = feasible and slack[m] >= -0.5 * goals[members[m]]
-                    step = max(-slack[m] / G[m, m], -multipliers[m])
-                    if step != 0.0:
-                        multipliers[m] += step
-                        largest = max(largest, step * step * G[m, m])
-                        for b in range(n_members):
-                            slack[b] += step * G[m, b]
-                if feasible and done % 4 == 3:
-                    whole = 0.0
-                    for m in range(n_members):
-                        for b in range(n_members):
-                            whole += multipliers[m] * G[m, b] * multipliers[b]
-                    if largest <= 1e-6 * whole:
-                        break
-            for k in range(K):
-                u[k] = moved[t, k]
-            for m in range(n_members):
-                i = partners[begin + members[m]]
-                for k in range(K):
-                    u[k] += multipliers[m] * anchored[i, k]
-        moved[t] = u
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        places = np.flatnonzero(touched)
+        moved = kernels_for(Y).project_to_cone(
+            indptr,
+            partners[mine].astype(np.int32),
+            normals,
+            xp.take(start, like(places, Y), axis=0),
+            spare=_SPARE,
+            n_jobs=n_jobs,
+        )
+        Y = with_rows(Y, n + places, times(moved, inverse, n_jobs))
+    return Y

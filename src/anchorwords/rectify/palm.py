@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._namespace import is_array, to_numpy
 from .._typing import FloatArray
 from .._validation import check_iteration_options, check_n_components, check_positive
 from ..exceptions import InputError
@@ -82,7 +83,7 @@ def rectify_palm(
     s = check_positive(s, "s")
     if not check_positive(gamma, "gamma") > 1:
         raise InputError(f"gamma must exceed 1, but is {gamma!r}: step 1/(gamma L) must be shorter than 1/L.")
-    operator = as_operator(C)
+    operator = as_operator(to_numpy(C) if is_array(C) else C)  # NumPy's alone
     K = check_n_components(n_components, operator.shape[0], "words")
     if init is None:
         pairs = starting_eigenpairs(operator, K, random_state)

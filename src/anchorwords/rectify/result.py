@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +14,8 @@ import numpy as np
 from .._typing import FloatArray
 from ..exceptions import ConvergenceWarning
 from ..linalg.fixed_point import FixedPoint, Iteration
+
+logger = logging.getLogger("anchorwords.fit")
 
 Callback: TypeAlias = Callable[[int, Iteration], None]
 
@@ -69,3 +73,13 @@ def warn_unless_converged(method: str, end: FixedPoint[Any], tol: float) -> None
             ConvergenceWarning,
             stacklevel=3,
         )
+
+
+def logged(rectified: Rectified, begin: float) -> Rectified:
+    """The same, after a line in the log; ``begin`` is when it began, by the performance counter."""
+    logger.info(
+        "rectification: %s, %d steps, %s, violation %.2g, %.2f s",
+        rectified.method, rectified.n_iter, "converged" if rectified.converged else "not converged",
+        rectified.history[-1].violation, perf_counter() - begin,
+    )  # fmt: skip
+    return rectified

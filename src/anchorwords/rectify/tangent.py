@@ -133,7 +133,7 @@ class Point:
         squared = first = self._inner(R, S_R, R, S_R)
         for _ in range(n_products):
             half = times(V, S_P / -2.0, self._n_jobs)
-            add_scaled(half, 1.0, P, self._n_jobs)  # the move is half V' + V half'
+            half = add_scaled(half, 1.0, P, self._n_jobs)  # the move is half V' + V half'
             H = self.correction.curvature(V, half)
             total = 2.0 * float(xp.sum(half, axis=0) @ column_sums)  # of the move
             H += (total / N**2) * column_sums
@@ -142,17 +142,17 @@ class Point:
             if not bend > 0.0:
                 break
             step = squared / bend
-            add_scaled(X, step, P, self._n_jobs)
-            add_scaled(S_X, step, S_P, self._n_jobs)
-            add_scaled(R, -step, H, self._n_jobs)
-            add_scaled(S_R, -step, S_H, self._n_jobs)
+            X = add_scaled(X, step, P, self._n_jobs)
+            S_X = add_scaled(S_X, step, S_P, self._n_jobs)
+            R = add_scaled(R, -step, H, self._n_jobs)
+            S_R = add_scaled(S_R, -step, S_H, self._n_jobs)
             before, squared = squared, self._inner(R, S_R, R, S_R)
             if squared <= _ENOUGH**2 * first:
                 break
             P *= squared / before
             S_P *= squared / before
-            add_scaled(P, 1.0, R, self._n_jobs)
-            add_scaled(S_P, 1.0, S_R, self._n_jobs)
+            P = add_scaled(P, 1.0, R, self._n_jobs)
+            S_P = add_scaled(S_P, 1.0, S_R, self._n_jobs)
         stretch = _STRETCH if self.violation < _NEAR else 1.0
         half = X - times(V, S_X / 2.0, self._n_jobs)
         move = times(half, xp.astype(self._R_inverse, single), self._n_jobs)

@@ -24,19 +24,20 @@ Topics the user has given anchors for are neither split nor taken out.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray, SparseLike
+from .._typing import BoolArray, FloatArray
 from .._validation import check_positive_integer
 from ..exceptions import InputError
 from ..infer.prior import concentration
 from ..linalg.parallel import limited_threads, one_library_thread
 from ..model import TopicModel
+from ..sources.source import Source
 from ..storage.folders import scratch_folder
 from .anchored import with_topics
 from .sweep import Expected, Pieces, expect, removal_losses
@@ -96,8 +97,7 @@ def check_refinement(refinement: Any) -> Refinement | None:
 
 def refine_topics(
     model: TopicModel,
-    counts: SparseLike | None,
-    blocks: Callable[[], Iterable[SparseLike]],
+    source: Source,
     options: Refinement,
     *,
     n_given: int = 0,
@@ -112,10 +112,8 @@ def refine_topics(
     ----------
     model : TopicModel
         The spectral one.
-    counts : (M, N) CSR or None
-        The documents, where they are in memory.
-    blocks : callable
-        Gives them block by block, anew for each sweep, where they are not.
+    source : Source
+        The documents, in the columns of the model.
     options : Refinement
     n_given : int
         The first topics, whose anchors the user has given.
@@ -134,7 +132,7 @@ def refine_topics(
         spectral model knows of the statistics is kept; ``anchor_rows`` is None, as anchors may be others.
     """
     with limited_threads(n_jobs), one_library_thread(), scratch_folder() as folder:
-        pieces = Pieces(counts, blocks, 2 * model.n_components, weights)
+        pieces = Pieces(source, 2 * model.n_components, weights)
         work = _Work(model, pieces, folder, options, n_given, n_jobs, progress)
         work.run()
         return work.result(candidates, weights)

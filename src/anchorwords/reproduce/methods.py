@@ -6,7 +6,7 @@ Baseline is AW on C as it is; AP+AW, ENN+LAW and PALM+LAW rectify the explicit C
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property
 from time import process_time
@@ -16,18 +16,17 @@ import numpy as np
 from scipy.sparse.linalg import eigsh
 
 from .._typing import FloatArray
-from ..anchors.dense import anchor_words
-from ..anchors.lowrank import low_rank_anchor_words
 from ..corpus.corpus import Corpus
 from ..exceptions import ConvergenceWarning, DegenerateWarning
+from ..learn import KnownEigenpairs, learn, with_original_rows
 from ..metrics.reference import Reference
 from ..model import TopicModel
-from ..pipeline import with_original_rows
-from ..rectify.alternating import rectify_ap
-from ..rectify.enn import rectify_enn
-from ..rectify.palm import rectify_palm
+from ..rectify.progress import Report
+from ..rectify.rectifiers import AP, ENN, PALM, Circumstances, Rectifier, Unrectified
 from ..rectify.result import Rectified
 from ..rectify.start import starting_eigenpairs
+from ..sources.in_use import WordsInUse
+from ..statistics.explicit import ExplicitCooccurrence
 from ..statistics.operator import CooccurrenceOperator
 
 
@@ -75,9 +74,9 @@ class Experiment:
         return self.reference.operator
 
     @cached_property
-    def C(self) -> FloatArray:
+    def explicit(self) -> ExplicitCooccurrence:
         """C, explicit: what the older methods start from."""
-        return self.operator.to_matrix()
+        return ExplicitCooccurrence(self.operator.to_matrix())
 
     def start(self, K: int) -> tuple[tuple[FloatArray, FloatArray], float]:
         """The K leading eigenpairs from the counts, made once, and the seconds they took."""
@@ -98,10 +97,14 @@ def run_method(name: str, experiment: Experiment, K: int, *, seed: int = 0, ap_s
 def enn_and_law(start: tuple[FloatArray, FloatArray], K: int, clock: Clock, n_jobs: int | None) -> Outcome:
     """ENN from eigenpairs, of which the K largest are used, then LAW."""
     vectors, values = start
-    with _quiet():
-        rectified = clock("rectification", lambda: rectify_enn((vectors[:, :K], values[:K]), K, n_jobs=n_jobs))
-        model = clock("factorisation", lambda: low_rank_anchor_words(rectified.Y, n_jobs=n_jobs))
-    return Outcome(model, None, rectified, clock.seconds)
+    return _learned(KnownEigenpairs(vectors, values, WordsInUse.every(vectors.shape[0])), K, ENN(), clock, n_jobs)
+
+
+def _learned(statistics: Any, K: int, rectifier: Rectifier, clock: Clock, n_jobs: int | None) -> Outcome:
+    """Rectify and factorise, each on the clock."""
+    with _quiet(), clock.by_stage() as report:
+        model, rectified = learn(statistics, K, rectifier, given=Circumstances(n_jobs=n_jobs, report=report))
+    return Outcome(model, rectified.C, rectified if rectified.history else None, clock.seconds)
 
 
 class Clock:
@@ -114,35 +117,45 @@ class Clock:
         """Do the work and add its time to the stage."""
         begin = process_time()
         result = work()
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + process_time() - begin
+        self._add(stage, process_time() - begin)
         return result
+
+    @contextmanager
+    def by_stage(self) -> Iterator[Report]:
+        """What :func:`anchorwords.learn.learn` reports to: the time until topics begin is that of the rectification."""
+        begin, begun = process_time(), list[float]()
+
+        def report(stage: str, share: float) -> None:  # noqa: ARG001
+            if stage == "topics" and not begun:
+                begun.append(process_time())
+
+        yield report
+        end = process_time()
+        topics = begun[0] if begun else end
+        self._add("rectification", topics - begin)
+        self._add("factorisation", end - topics)
+
+    def _add(self, stage: str, seconds: float) -> None:
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
 
 
 def _baseline(experiment: Experiment, K: int, seed: int, ap_steps: int) -> Outcome:  # noqa: ARG001
-    clock, C = Clock(), experiment.C
-    model = clock("factorisation", lambda: anchor_words(C, K, n_jobs=experiment.n_jobs))
-    return Outcome(model, C, None, clock.seconds)
+    return _learned(experiment.explicit, K, Unrectified(), Clock(), experiment.n_jobs)
 
 
 def _ap(experiment: Experiment, K: int, seed: int, ap_steps: int) -> Outcome:  # noqa: ARG001
-    clock, C = Clock(), experiment.C
-    rectified = clock("rectification", lambda: rectify_ap(C, K, max_iter=ap_steps, tol=0.0))
-    model = clock("factorisation", lambda: anchor_words(rectified.C, K, n_jobs=experiment.n_jobs))
-    return Outcome(model, rectified.C, rectified, clock.seconds)
+    return _learned(experiment.explicit, K, AP(max_iter=ap_steps, tol=0.0), Clock(), experiment.n_jobs)
 
 
 def _enn(experiment: Experiment, K: int, seed: int, ap_steps: int) -> Outcome:  # noqa: ARG001
-    clock, C = Clock(), experiment.C
+    clock, C = Clock(), experiment.explicit.to_matrix()
     v0 = np.ones(C.shape[0])  # a fixed start, so that the exact eigenpairs are the same bits every time
     values, vectors = clock("start", lambda: eigsh(C, k=K, which="LA", v0=v0))
     return enn_and_law((vectors[:, ::-1], values[::-1]), K, clock, experiment.n_jobs)
 
 
 def _palm(experiment: Experiment, K: int, seed: int, ap_steps: int) -> Outcome:  # noqa: ARG001
-    clock, C = Clock(), experiment.C
-    rectified = clock("rectification", lambda: rectify_palm(C, K))
-    model = clock("factorisation", lambda: low_rank_anchor_words(rectified.Y, n_jobs=experiment.n_jobs))
-    return Outcome(model, None, rectified, clock.seconds)
+    return _learned(experiment.explicit, K, PALM(), Clock(), experiment.n_jobs)
 
 
 def _lr_jsmf(experiment: Experiment, K: int, seed: int, ap_steps: int) -> Outcome:  # noqa: ARG001

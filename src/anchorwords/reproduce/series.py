@@ -8,11 +8,11 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..interpret.topic_words import topic_table
+from ..learn import with_original_rows
 from ..metrics.catalogue import METRICS
 from ..metrics.evaluate import evaluate
 from ..metrics.incoherence import topic_trees
 from ..metrics.matching import match_topics
-from ..pipeline import with_original_rows
 from ..plot.coordinates import space_coordinates
 from .methods import Clock, Experiment, Outcome, enn_and_law, run_method
 from .plan import Plan

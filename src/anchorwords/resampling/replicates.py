@@ -17,18 +17,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import asdict
 
 import numpy as np
 
 from .._typing import FloatArray
 from ..anchors.given import Choice
-from ..anchors.lowrank import low_rank_anchor_words
 from ..exceptions import ConvergenceWarning, DegenerateWarning, InputError
+from ..learn import KnownEigenpairs, learn
 from ..linalg.randomized import randomized_eigh
 from ..model import TopicModel
-from ..rectify.enn import rectify_enn
-from ..rectify.options import ENN
+from ..rectify.rectifiers import ENN, Circumstances
 from .reweighted import AsTheyAre, ReplicateStatistics
 
 # Eigenvectors sought, as a multiple of K, and passes for them: enough for every replicate to find its own K among them.
@@ -44,7 +42,7 @@ def common_basis(statistics: ReplicateStatistics, Y: FloatArray, seed: int) -> F
     k = min(N, int(np.ceil(_WIDTH * K)))
     rng = np.random.default_rng([seed, 1])
     probe = rng.standard_normal((N, max(8, K)))
-    probe[~statistics.used] = 0.0
+    probe[~statistics.words.mask] = 0.0
     pairs = randomized_eigh(
         AsTheyAre(statistics),
         k,
@@ -77,7 +75,7 @@ def leading_pairs(
 
 
 def replicate_topics(
-    pairs: tuple[FloatArray, FloatArray], K: int, options: ENN, choice: Choice, n_jobs: int | None
+    statistics: KnownEigenpairs, K: int, rectifier: ENN, choice: Choice, n_jobs: int | None
 ) -> TopicModel | None:
     """Topics from leading eigenpairs; None where the documents of most weight cannot carry the anchors that are given."""
     with warnings.catch_warnings():
@@ -85,9 +83,6 @@ def replicate_topics(
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", DegenerateWarning)
         try:
-            rectified = rectify_enn(pairs, K, n_jobs=n_jobs, **asdict(options))
-            return low_rank_anchor_words(
-                rectified.Y, anchors=choice.groups, candidates=choice.candidates, n_jobs=n_jobs
-            )
+            return learn(statistics, K, rectifier, choice, Circumstances(n_jobs=n_jobs)).model
         except InputError:
             return None

@@ -10,29 +10,23 @@ C_r : (N, N)    (G' diag(w_r) G - diag(d_r)) / sum_m w_r(m), Eq. 1 of documents 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._typing import BoolArray, FloatArray, SparseLike
-from ..corpus.blocks import BlockSource, InVocabulary, in_columns
+from .._typing import BoolArray, FloatArray, IntArray, SparseLike
 from ..exceptions import InputError
 from ..linalg.parallel import for_each_block
 from ..linalg.sparse import times_dense
-from ..model import TopicModel
-from ..statistics.moments import no_pair, require_exact
+from ..sources.in_use import WordsInUse
+from ..sources.source import Source
+from ..statistics.moments import document_lengths, no_pair, require_exact
+from ..statistics.of_source import documents_before, documents_with_pairs
 from ..statistics.sums import pair_weights
 from .shards import shard_of, shard_weights
-
-
-def documents_of(record: TopicModel, X: Any) -> BlockSource:
-    """Documents in the columns of a model, block by block, whatever they come as."""
-    source = in_columns(X, record.vocabulary, record.n_words)
-    if isinstance(source, InVocabulary) and not source.document_frequencies.any():
-        raise InputError("the corpus holds none of the model's words: check that the vocabularies match.")
-    return source
 
 
 class ReplicateStatistics:
@@ -40,7 +34,7 @@ class ReplicateStatistics:
 
     Parameters
     ----------
-    source : BlockSource
+    source : Source
     n_replicates, n_shards : int
         R - 1, as the documents themselves come first, and S.
     seed : int
@@ -56,91 +50,70 @@ class ReplicateStatistics:
         Those with two tokens; only these are numbered and dealt to shards.
     df : (N,) int array
         Such documents of each word.
-    n_passes : int
+    paired : Source
+        The documents with two tokens.
     """
 
-    def __init__(
-        self, source: BlockSource, n_replicates: int, n_shards: int, seed: int, n_jobs: int | None = None
-    ) -> None:
-        self._source, self._seed, self._n_jobs = source, seed, n_jobs
+    def __init__(self, source: Source, n_replicates: int, n_shards: int, seed: int, n_jobs: int | None = None) -> None:
+        self.paired = documents_with_pairs(source)
+        self._seed, self._n_jobs = seed, n_jobs
         self.n_words = source.n_words
-        self.n_passes = 0
-        self._n_entries: int | None = None
-        self._sum_up(n_replicates, n_shards)
-        if self.n_docs < self.n_shards:
-            if self.n_docs < 2:
-                raise InputError(
-                    "replicates need at least two documents that hold two tokens each, but there is only one: give the "
-                    "documents of the fit."
-                )
-            self._sum_up(n_replicates, self.n_docs)
-
-    def _sum_up(self, n_replicates: int, n_shards: int) -> None:
-        """What Eq. 1 needs to know of every word, in each replicate."""
-        self.n_shards = n_shards
-        drawn = shard_weights(n_replicates, n_shards, self._seed)
-        self.weights: FloatArray = np.concatenate([np.ones((1, n_shards)), drawn])
-        R, N = self.weights.shape[0], self.n_words
-        d, squares = np.zeros((N, R)), np.zeros((N, R))
-        n_docs, mass = np.zeros(R), np.zeros(R)
-        self.df = np.zeros(N, dtype=np.int64)
-        self.n_docs, largest, fractions = 0, 0.0, False
-        for block, lengths, weights in self._counted():
-            by_document = (weights * pair_weights(lengths)).T
-            d += block.T @ by_document
-            squares += block.multiply(block).T @ by_document
-            n_docs += weights.sum(axis=1)
-            mass += weights @ (lengths / (lengths - 1.0))
-            self.df += np.bincount(block.indices, minlength=N)
-            self.n_docs += block.shape[0]
-            largest = max(largest, float(block.data.max(initial=0.0)))
-            fractions = fractions or bool((block.data != np.floor(block.data)).any())
+        self._n_passes_before = self.paired.n_passes
+        self._first = documents_before(self.paired)
+        self.n_docs = int(self._first[-1])
         if self.n_docs == 0:
-            raise no_pair(self._n_read, N)
-        require_exact(largest)
-        # Of counts that are not whole, negative diagonal entries are clipped and C is renormalised, as in a fit.
-        self._d = np.minimum(d, squares).T if fractions else d.T
-        self._scale = mass - self._d.sum(axis=1) if fractions else n_docs
-
-    def _counted(self) -> Iterator[tuple[SparseLike, FloatArray, FloatArray]]:
-        """Blocks of documents that carry a pair, their lengths, and their weights (R, documents)."""
-        self.n_passes += 1
-        n_docs = n_entries = self._n_read = 0
-        for lazy in self._source.lazy_blocks():
-            block = lazy()
-            self._n_read += block.shape[0]
-            lengths = np.asarray(block.sum(axis=1)).ravel()
-            kept = lengths >= 2.0
-            if not kept.all():
-                block, lengths = block[kept], lengths[kept]
-            if lengths.size:
-                yield block, lengths, self.weights[:, shard_of(n_docs, lengths.size, self.n_shards, self._seed)]
-            n_docs += lengths.size
-            n_entries += block.nnz
-        if self._n_entries not in (None, n_entries):
+            raise no_pair(source.count_documents(), self.n_words)
+        if self.n_docs < 2:
             raise InputError(
-                f"the source gave {self._n_entries} counts when it was first read, and {n_entries} in pass {self.n_passes}: "
-                "it must give the same documents every time; a function must return a new iterable."
+                "replicates need at least two documents that hold two tokens each, but there is only one: give the "
+                "documents of the fit."
             )
-        self._n_entries = n_entries
+        self.n_shards = min(n_shards, self.n_docs)
+        drawn = shard_weights(n_replicates, self.n_shards, seed)
+        self.weights: FloatArray = np.concatenate([np.ones((1, self.n_shards)), drawn])
+        self._sum_up()
 
-    def blocks(self) -> Iterator[SparseLike]:
-        """Blocks of documents that carry a pair, as they are."""
-        return (block for block, _, _ in self._counted())
+    @property
+    def n_passes(self) -> int:
+        """Times the documents have been read."""
+        return self.paired.n_passes - self._n_passes_before
+
+    def _sum_up(self) -> None:
+        """What Eq. 1 needs to know of every word, in each replicate."""
+        R, N = self.weights.shape[0], self.n_words
+
+        def kernel(total: _Sums | None, block: SparseLike, number: int) -> _Sums:
+            lengths, weights = document_lengths(block), self._weights_of(block, number)
+            by_document = (weights * pair_weights(lengths)).T
+            sums = total or _Sums(np.zeros((N, R)), np.zeros((N, R)), np.zeros(R), np.zeros(R), np.zeros(N, np.int64))
+            sums.d[...] += block.T @ by_document
+            sums.squares[...] += block.multiply(block).T @ by_document
+            sums.n_docs[...] += weights.sum(axis=1)
+            sums.mass[...] += weights @ (lengths / (lengths - 1.0))
+            sums.df[...] += np.bincount(block.indices, minlength=N)
+            largest = max(sums.largest, float(block.data.max(initial=0.0)))
+            fractions = sums.fractions or bool((block.data != np.floor(block.data)).any())
+            return sums._replace(largest=largest, fractions=fractions)
+
+        sums = self.paired.map_reduce(kernel, _Sums.plus)
+        require_exact(sums.largest)
+        self.df = sums.df
+        # Of counts that are not whole, negative diagonal entries are clipped and C is renormalised, as in a fit.
+        self._d = np.minimum(sums.d, sums.squares).T if sums.fractions else sums.d.T
+        self._scale = sums.mass - self._d.sum(axis=1) if sums.fractions else sums.n_docs
+
+    def _weights_of(self, block: SparseLike, number: int) -> FloatArray:
+        """Weights (R, documents) of the documents of a block."""
+        return self.weights[:, shard_of(int(self._first[number]), block.shape[0], self.n_shards, self._seed)]
 
     def document_weights(self, replicate: int) -> FloatArray:
         """How often each document that carries a pair counts."""
         return self.weights[replicate][shard_of(0, self.n_docs, self.n_shards, self._seed)]
 
-    def _scaled(self) -> Iterator[tuple[SparseLike, FloatArray]]:
-        """Blocks of G, and the weights of their documents."""
-        for block, lengths, weights in self._counted():
-            yield sp.csr_array(sp.diags_array(np.sqrt(pair_weights(lengths))) @ block), weights
-
-    @property
-    def used(self) -> BoolArray:
+    @cached_property
+    def words(self) -> WordsInUse:
         """Words that occur."""
-        return self.df > 0
+        return WordsInUse(self.df > 0)
 
     def occurs(self, replicate: int) -> BoolArray:
         """Words that occur in documents of positive weight."""
@@ -148,12 +121,11 @@ class ReplicateStatistics:
 
     def products(self, replicates: Sequence[int], V: FloatArray) -> FloatArray:
         """C_r V_r for each of these replicates, in one pass; V is (N, L), the same for all, or (replicates, N, L)."""
-        out = np.zeros((len(replicates), self.n_words, V.shape[-1]))
 
-        def add(i: int, G: SparseLike, _P: FloatArray, weighted: FloatArray) -> None:
-            out[i] += times_dense(G.T, weighted, self._n_jobs)
+        def add(total: FloatArray, G: SparseLike, _P: FloatArray, weighted: FloatArray) -> None:
+            total += times_dense(G.T, weighted, self._n_jobs)
 
-        self._each(replicates, V, add)
+        out = self._each(replicates, V, (self.n_words, V.shape[-1]), add)
         for i, r in enumerate(replicates):
             out[i] -= self._d[r][:, None] * (V if V.ndim == 2 else V[i])
             out[i] /= self._scale[r]
@@ -161,28 +133,54 @@ class ReplicateStatistics:
 
     def quotients(self, replicates: Sequence[int], V: FloatArray) -> FloatArray:
         """V_r' C_r V_r for each of these replicates, in one pass."""
-        out = np.zeros((len(replicates), V.shape[-1], V.shape[-1]))
 
-        def add(i: int, _G: SparseLike, P: FloatArray, weighted: FloatArray) -> None:
-            out[i] += P.T @ weighted
+        def add(total: FloatArray, _G: SparseLike, P: FloatArray, weighted: FloatArray) -> None:
+            total += P.T @ weighted
 
-        self._each(replicates, V, add)
+        out = self._each(replicates, V, (V.shape[-1], V.shape[-1]), add)
         for i, r in enumerate(replicates):
             part = V if V.ndim == 2 else V[i]
             out[i] -= part.T @ (self._d[r][:, None] * part)
             out[i] /= self._scale[r]
         return (out + out.transpose(0, 2, 1)) / 2.0
 
-    def _each(self, replicates: Sequence[int], V: FloatArray, add: Callable[..., None]) -> None:
-        """Call ``add(i, G, P, weighted)`` with P = G V_i and diag(w) P, for each block G and replicate, side by side."""
-        for G, weights in self._scaled():
+    def _each(
+        self, replicates: Sequence[int], V: FloatArray, shape: tuple[int, int], add: Callable[..., None]
+    ) -> FloatArray:
+        """Totals of ``add(total, G, P, weighted)``, P = G V_i and diag(w) P, over blocks G, one for each replicate."""
+
+        def kernel(total: FloatArray | None, block: SparseLike, number: int) -> FloatArray:
+            out = np.zeros((len(replicates), *shape)) if total is None else total
+            G = sp.csr_array(sp.diags_array(np.sqrt(pair_weights(document_lengths(block)))) @ block)
+            weights = self._weights_of(block, number)
             shared = times_dense(G, V, self._n_jobs) if V.ndim == 2 else None
 
-            def one(i: int, _: int, G: Any = G, weights: Any = weights, shared: Any = shared) -> None:
+            def one(i: int, _: int) -> None:
                 P = times_dense(G, V[i], self._n_jobs) if shared is None else shared
-                add(i, G, P, weights[replicates[i]][:, None] * P)
+                add(out[i], G, P, weights[replicates[i]][:, None] * P)
 
             for_each_block(one, len(replicates), 1, self._n_jobs)
+            return out
+
+        return self.paired.map_reduce(kernel, np.add)
+
+
+class _Sums(NamedTuple):
+    """Sums over documents, for each replicate."""
+
+    d: FloatArray
+    squares: FloatArray
+    n_docs: FloatArray
+    mass: FloatArray
+    df: IntArray
+    largest: float = 0.0
+    fractions: bool = False
+
+    def plus(self, other: _Sums) -> _Sums:
+        """The sums of both."""
+        d, squares, n_docs, mass, df = (np.add(one, two) for one, two in zip(self[:5], other[:5], strict=True))
+        largest, fractions = max(self.largest, other.largest), self.fractions or other.fractions
+        return _Sums(d, squares, n_docs, mass, df, largest, fractions)
 
 
 class AsTheyAre:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -25,13 +25,17 @@ from ..anchors.lowrank import low_rank_anchor_words
 from ..anchors.tandem import Groups
 from ..exceptions import DegenerateWarning, InputError
 from ..interpret.ranking import columns_of, largest
+from ..learn import KnownEigenpairs
 from ..linalg.parallel import limited_threads, one_library_thread
 from ..metrics.matching import match_topics
 from ..model import Stability, TopicModel, as_topic_model, embed_words
-from ..rectify.options import ENN, resolve_rectifier
+from ..rectify.progress import silent
+from ..rectify.rectifiers import ENN, RECTIFIERS, rectifier_from_dict, resolve_rectifier
 from ..refine.refinement import Refinement, refine_topics
+from ..sources.convert import in_columns, require_known_words
+from ..sources.in_use import WordsInUse
 from .replicates import common_basis, leading_pairs, replicate_topics
-from .reweighted import ReplicateStatistics, documents_of
+from .reweighted import ReplicateStatistics
 
 logger = logging.getLogger("anchorwords.stability")
 
@@ -67,8 +71,8 @@ def stability(
     Parameters
     ----------
     model : TopicModel or fitted AnchorTopicModel
-        With ``Y``: fitted with ``rectifier="enn"``. Where topics were refined give the estimator, which knows how: a
-        TopicModel does not, so that its replicates get ``Refinement()``, with a warning.
+        With ``Y``: fitted with ``rectifier="enn"``. Its provenance tells how it was fitted, and replicates are fitted in
+        the same way; a refined model without a provenance gets ``Refinement()``, with a warning.
     X : (M, N) sparse or array-like of counts, blocks of counts, or Corpus
         The documents of the fit, in memory or on disk. A Corpus is matched to the model by its words.
     n_replicates : int
@@ -83,8 +87,8 @@ def stability(
         Products of each replicate's own statistics with the common basis before its eigenpairs are taken. 0 is a fixed
         basis: one pass, but replicates look more alike than refits would. Each further step is a further pass.
     anchors, forbidden, min_anchor_docs : optional
-        How the anchors of the fit were chosen, as given to it; replicates choose theirs likewise. By default the parameters
-        of a fitted estimator; of a TopicModel only groups of several words (tandem anchors) are known to have been given.
+        How the anchors of the fit were chosen, as given to it; replicates choose theirs likewise. By default as the model's
+        provenance says; without one only groups of several words (tandem anchors) are known to have been given.
     random_state : int
         Seed. The same gives the same answer, whatever the threads, the size of blocks and where documents are kept, but
         for rounding.
@@ -112,21 +116,25 @@ def stability(
     begin = perf_counter()
     _check_numbers(n_replicates, n_shards, level, n_steps)
     seed, n_jobs = check_seed(random_state), check_n_jobs(n_jobs)
-    record, options = as_topic_model(model), _enn_options(model)
-    Y, refinement = _compression(record), _refinement(model, record)
-    report = progress or _silent
+    record = as_topic_model(model)
+    fitted_by = record.provenance.parameters
+    rectifier, Y, refinement = _enn(fitted_by), _compression(record), _refinement(record)
+    report = progress or silent
     with limited_threads(n_jobs), one_library_thread():
         report("statistics", 0.0)
-        statistics = ReplicateStatistics(documents_of(record, X), n_replicates, n_shards, seed, n_jobs)
-        choice = _choice(model, record, statistics, anchors, forbidden, min_anchor_docs)
-        _require_anchors(record, statistics.used)
-        fitted = record if refinement else _fitted_topics(record, Y, statistics.used, choice, n_jobs)
+        source = require_known_words(in_columns(X, record.vocabulary, record.n_words))
+        statistics = ReplicateStatistics(source, n_replicates, n_shards, seed, n_jobs)
+        words = statistics.words
+        choice = _choice(record, statistics, anchors, forbidden, min_anchor_docs)
+        _require_anchors(record, words)
+        fitted = record if refinement else _fitted_topics(record, Y, words, choice, n_jobs)
         report("basis", 0.0)
         Q = common_basis(statistics, Y, seed)
         report("replicates", 0.0)
         matched: list[_Matched] = []
         for r, V, D in leading_pairs(statistics, Q, record.n_components, n_steps):
-            replicate = replicate_topics((V[statistics.used], D), record.n_components, options, choice, n_jobs)
+            pairs = KnownEigenpairs(V[words.mask], D, words)
+            replicate = replicate_topics(pairs, record.n_components, rectifier, choice, n_jobs)
             if replicate is not None and refinement is not None:
                 replicate = _refined(replicate, statistics, r, refinement, choice, n_jobs)
             if replicate is not None:
@@ -152,15 +160,15 @@ def _check_numbers(n_replicates: Any, n_shards: Any, level: Any, n_steps: Any) -
         raise InputError(f"n_steps must be a whole number, at least 0, but is {n_steps!r}.")
 
 
-def _enn_options(model: Any) -> ENN:
-    """Those of a fitted estimator, the defaults otherwise."""
-    options = resolve_rectifier(getattr(model, "rectifier", "enn"))
-    if not isinstance(options, ENN):
-        name = "None" if options is None else f"'{type(options).__name__.lower()}'"
+def _enn(parameters: Mapping[str, Any]) -> ENN:
+    """ENN as the model was fitted with it, the default where that is not known."""
+    rectifier = resolve_rectifier(rectifier_from_dict(parameters.get("rectifier", ENN.name)))
+    if not isinstance(rectifier, ENN):
+        name = repr(rectifier.name) if rectifier.name in RECTIFIERS else "None"
         raise InputError(
             f"replicates are rectified by ENN, but the model was fitted with rectifier={name}: fit it with rectifier='enn'."
         )
-    return options
+    return rectifier
 
 
 def _compression(record: TopicModel) -> FloatArray:
@@ -172,32 +180,29 @@ def _compression(record: TopicModel) -> FloatArray:
 
 
 def _choice(
-    model: Any,
-    record: TopicModel,
-    statistics: ReplicateStatistics,
-    anchors: Any,
-    forbidden: Any,
-    min_anchor_docs: Any,
+    record: TopicModel, statistics: ReplicateStatistics, anchors: Any, forbidden: Any, min_anchor_docs: Any
 ) -> Choice:
-    """How replicates choose their anchors: as told, or as the estimator was, or keeping the groups of the model."""
-    anchors = getattr(model, "anchors", None) if anchors is None and model is not record else anchors
-    forbidden = getattr(model, "forbidden_anchors", None) if forbidden is None else forbidden
-    min_anchor_docs = getattr(model, "min_anchor_docs", 1) if min_anchor_docs is None else min_anchor_docs
+    """How replicates choose their anchors: as told, or as the model was fitted, or keeping the groups of the model."""
+    fitted_by = record.provenance.parameters
+    anchors = fitted_by.get("anchors") if anchors is None else anchors
+    forbidden = fitted_by.get("forbidden_anchors") if forbidden is None else forbidden
+    min_anchor_docs = fitted_by.get("min_anchor_docs", 1) if min_anchor_docs is None else min_anchor_docs
     if anchors is None and record.anchor_groups is not None:
         # Those given come first: up to the last group of several words all were.
         several = [k for k, group in enumerate(record.anchor_groups) if len(group) > 1]
         anchors = record.anchor_groups[: several[-1] + 1] if several else None
+    words = statistics.words
     return guided_choice(
         record.n_components, anchors, forbidden, min_anchor_docs,
-        used=statistics.used, df=statistics.df[statistics.used], n_docs=statistics.n_docs, vocabulary=record.vocabulary,
+        used=words.mask, df=statistics.df[words.mask], n_docs=statistics.n_docs, vocabulary=record.vocabulary,
     )  # fmt: skip
 
 
-def _refinement(model: Any, record: TopicModel) -> Refinement | None:
-    """How replicates are refined: as the estimator was told, the defaults where nobody knows, None for spectral topics."""
+def _refinement(record: TopicModel) -> Refinement | None:
+    """How replicates are refined: as the model was, the defaults where nobody knows, None for spectral topics."""
     if record.log_likelihood is None:
         return None
-    told: Refinement | None = getattr(model, "refinement", None)
+    told = record.provenance.parameters.get("refinement")
     if told is None:
         warnings.warn(
             "the model does not say how its topics were refined, so that replicates are refined by Refinement(), which may "
@@ -205,7 +210,8 @@ def _refinement(model: Any, record: TopicModel) -> Refinement | None:
             DegenerateWarning,
             stacklevel=3,
         )
-    return told or Refinement()
+        return Refinement()
+    return Refinement(**told)
 
 
 def _refined(
@@ -217,13 +223,9 @@ def _refined(
     n_jobs: int | None,
 ) -> TopicModel:
     """The replicate's topics after the sweeps of a fit, each document counting as often as the replicate says."""
-    used = statistics.used
-    candidates = used.copy()
-    if choice.candidates is not None:
-        candidates[np.flatnonzero(used)] = choice.candidates
     return refine_topics(
-        embed_words(replicate, used), None, statistics.blocks, refinement, n_given=len(choice.groups),
-        candidates=candidates, weights=statistics.document_weights(r), n_jobs=n_jobs,
+        replicate, statistics.paired, refinement, n_given=len(choice.groups),
+        candidates=choice.candidates_among(statistics.words), weights=statistics.document_weights(r), n_jobs=n_jobs,
     )  # fmt: skip
 
 
@@ -232,25 +234,25 @@ def _groups(record: TopicModel) -> Groups:
     return record.anchor_groups or tuple((int(anchor),) for anchor in record.anchors)
 
 
-def _require_anchors(record: TopicModel, used: BoolArray) -> None:
-    lost = [i for group in _groups(record) for i in group if not used[i]]
+def _require_anchors(record: TopicModel, words: WordsInUse) -> None:
+    lost = [i for group in _groups(record) for i in group if not words.mask[i]]
     if lost:
         name = f"in column {lost[0]}" if record.vocabulary is None else repr(record.vocabulary[lost[0]])
         raise InputError(f"the anchor {name} never occurs in these documents: give the documents of the fit.")
 
 
 def _fitted_topics(
-    record: TopicModel, Y: FloatArray, used: BoolArray, choice: Choice, n_jobs: int | None
+    record: TopicModel, Y: FloatArray, words: WordsInUse, choice: Choice, n_jobs: int | None
 ) -> TopicModel:
-    """The model's topics read off Y, with its own anchors and in its order, of the words that occur."""
-    place = np.cumsum(used) - 1
-    own = [[int(place[i]) for i in group] for group in _groups(record)]
+    """The model's topics read off Y, with its own anchors and in its order."""
+    own, Y = [words.places(group) for group in _groups(record)], Y[words.mask]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateWarning)  # the fit has said it
         try:
-            return low_rank_anchor_words(Y[used], anchors=own, n_jobs=n_jobs)
+            found = low_rank_anchor_words(Y, anchors=own, n_jobs=n_jobs)
         except InputError:  # more topics than the statistics carry: the last anchors are no pivots, but are found again
-            return low_rank_anchor_words(Y[used], anchors=choice.groups, candidates=choice.candidates, n_jobs=n_jobs)
+            found = low_rank_anchor_words(Y, anchors=choice.groups, candidates=choice.candidates, n_jobs=n_jobs)
+    return embed_words(found, words)
 
 
 class _Matched(NamedTuple):
@@ -325,7 +327,3 @@ def _interval(
     freedom = 1.0 / (1.0 / (replicates.shape[0] - 1) + 1.0 / (n_shards - 1))
     reach = student.ppf((1.0 + level) / 2.0, freedom) * replicates.std(axis=0, ddof=1)
     return np.maximum(estimate - reach, 0.0), np.minimum(estimate + reach, 1.0)
-
-
-def _silent(stage: str, share: float) -> None:
-    """No progress wanted."""

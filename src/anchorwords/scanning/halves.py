@@ -11,22 +11,22 @@ T : (L, L)          U' C U with the C of one half and the U of the other, T_s th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
-from typing import NamedTuple
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._typing import BoolArray, FloatArray, IntArray, SparseLike
-from ..corpus.blocks import BlockSource
-from ..corpus.parts import row_slices
+from .._typing import FloatArray, IntArray, SparseLike
 from ..linalg.parallel import one_library_thread
 from ..linalg.randomized import Eigenpairs, randomized_eigh
 from ..linalg.sparse import times_dense
 from ..linalg.tall import gram
 from ..resampling.shards import shard_of
-from ..statistics.operator import CooccurrenceOperator
-from ..statistics.streamed import StreamedOperator
+from ..sources.source import Source
+from ..statistics.cooccurrence import Cooccurrence
+from ..statistics.moments import document_lengths
+from ..statistics.of_source import cooccurrence_of, documents_before, documents_with_pairs
 from ..statistics.sums import pair_weights
 
 # Shards of each half, of which the noise is learned.
@@ -56,17 +56,16 @@ class Half(NamedTuple):
     shards: FloatArray
 
 
-def halves_of(
-    data: SparseLike | BlockSource, used: BoolArray, n_docs: int, n_components: int, seed: int, n_jobs: int | None
-) -> tuple[Half, Half]:
+def halves_of(source: Source, C: Cooccurrence, n_components: int, seed: int, n_jobs: int | None) -> tuple[Half, Half]:
     """Split documents at random, and decompose either half by itself.
 
     Each run of consecutive documents is dealt out anew, so that a trend in their order is in both halves alike. A
     document's half depends on its number, among those that carry a pair, and the seed.
     """
-    n_shards = 2 * max(1, min(_SHARDS, n_docs // 4))
-    source = _Numbered(data)
-    sides = [_Side(source, side, n_shards, seed) for side in (0, 1)]
+    n_shards = 2 * max(1, min(_SHARDS, C.n_docs // 4))
+    paired, used = documents_with_pairs(source), C.words.mask
+    first_of_block = documents_before(paired)
+    sides = [_Side(paired, first_of_block, side, n_shards, seed) for side in (0, 1)]
     pairs = [_eigenpairs(side, n_components, seed, n_jobs) for side in sides]
     bases = [np.ascontiguousarray(pair.basis[used]) for pair in pairs]
     shards = [side.quotients(pairs[1 - i].basis, n_jobs) for i, side in enumerate(sides)]
@@ -79,65 +78,42 @@ def halves_of(
 
 def _eigenpairs(side: _Side, n_components: int, seed: int, n_jobs: int | None) -> Eigenpairs:
     """From a random start: the basis must know nothing of the other half."""
-    counts = side.counts()
-    operator: CooccurrenceOperator | StreamedOperator
-    if counts is None:
-        operator = StreamedOperator(side, n_jobs=n_jobs, every_word=True)
-        block = max(16, n_components // 2)  # every product is a pass: fewer of them, and wider
-    else:
-        operator, block = CooccurrenceOperator(counts, n_jobs=n_jobs), None
+    operator = cooccurrence_of(side, n_jobs=n_jobs, every_word=True)
+    # Where every product is a pass: fewer of them, and wider.
+    block = None if operator.pass_width is None else max(operator.pass_width, n_components // 2)
     with one_library_thread():
         return randomized_eigh(
             operator, n_components, tol=_TOL, block=block, search=False, random_state=seed, n_jobs=n_jobs
         )
 
 
-class _Numbered:
-    """Blocks of documents, and how many before each carry a pair."""
+class _Side(Source):
+    """One half of the documents, which all carry a pair, itself a source."""
 
-    def __init__(self, data: SparseLike | BlockSource) -> None:
-        self.counts = None if isinstance(data, BlockSource) else data
-        self._data = data
-        self.n_words = data.n_words if isinstance(data, BlockSource) else int(data.shape[1])
-        carrying = [int((_lengths(block()) >= 2.0).sum()) for block in self.lazy_blocks()]
-        self.first = np.concatenate([[0], np.cumsum(np.array(carrying, dtype=np.int64))])
-
-    def lazy_blocks(self) -> Iterator[Callable[[], SparseLike]]:
-        if isinstance(self._data, BlockSource):
-            yield from self._data.lazy_blocks()
-        else:
-            for rows in row_slices(self._data):
-                yield partial(self._data.__getitem__, rows)
-
-
-class _Side:
-    """One half of the documents, itself a source of blocks."""
-
-    def __init__(self, source: _Numbered, side: int, n_shards: int, seed: int) -> None:
-        self._source, self._side, self._n_shards, self._seed = source, side, n_shards, seed
+    def __init__(self, source: Source, first_of_block: IntArray, side: int, n_shards: int, seed: int) -> None:
+        self._source, self._first, self._side, self._n_shards, self._seed = source, first_of_block, side, n_shards, seed
         self.n_words = source.n_words
 
+    @cached_property
+    def counts(self) -> SparseLike | None:  # type: ignore[override]
+        """All of them, where documents are in memory."""
+        if self._source.counts is None:
+            return None
+        return sp.csr_array(sp.vstack([block() for block in self.lazy_blocks()], format="csr"))
+
     def lazy_blocks(self) -> Iterator[Callable[[], SparseLike]]:
-        """Functions that return the documents of this half, those that carry a pair."""
+        """Functions that return the documents of this half."""
         for number, block in enumerate(self._source.lazy_blocks()):
             yield partial(self._mine, number, block)
 
     def _mine(self, number: int, block: Callable[[], SparseLike]) -> SparseLike:
-        return self._dealt(number, block)[0]
+        return self._dealt(block(), number)[0]
 
-    def _dealt(self, number: int, block: Callable[[], SparseLike]) -> tuple[SparseLike, IntArray]:
+    def _dealt(self, counts: SparseLike, number: int) -> tuple[SparseLike, IntArray]:
         """Documents of this half, and the shards of each."""
-        counts = block()
-        rows = np.flatnonzero(_lengths(counts) >= 2.0)
-        shards = shard_of(int(self._source.first[number]), rows.size, self._n_shards, self._seed)
+        shards = shard_of(int(self._first[number]), counts.shape[0], self._n_shards, self._seed)
         mine = shards % 2 == self._side
-        return counts[rows[mine]], shards[mine] // 2
-
-    def counts(self) -> SparseLike | None:
-        """All of them, where documents are in memory."""
-        if self._source.counts is None:
-            return None
-        return sp.csr_array(sp.vstack([block() for block in self.lazy_blocks()]))
+        return counts[mine], shards[mine] // 2
 
     def quotients(self, U: FloatArray, n_jobs: int | None) -> FloatArray:
         """T_s = sum_m (U'g_m)(U'g_m)' / M over the documents of shard s, less its share of U'diag(d)U, in one pass.
@@ -146,21 +122,20 @@ class _Side:
         small beside that of pairs.
         """
         n_shards, L = self._n_shards // 2, U.shape[1]
-        squares, sizes, d = np.zeros((n_shards, L, L)), np.zeros(n_shards), np.zeros(self.n_words)
-        for number, block in enumerate(self._source.lazy_blocks()):
-            counts, shards = self._dealt(number, block)
-            if shards.size == 0:
-                continue
-            weights = pair_weights(_lengths(counts))
-            d += counts.T @ weights
-            order = np.argsort(shards, kind="stable")
-            P = times_dense(sp.csr_array(sp.diags_array(np.sqrt(weights[order])) @ counts[order]), U, n_jobs)
-            cuts = np.searchsorted(shards[order], np.arange(n_shards + 1))
-            for s in range(n_shards):
-                squares[s] += P[cuts[s] : cuts[s + 1]].T @ P[cuts[s] : cuts[s + 1]]
-            sizes += np.diff(cuts)
+
+        def kernel(total: Any, block: SparseLike, number: int) -> Any:
+            squares, sizes, d = total or (np.zeros((n_shards, L, L)), np.zeros(n_shards), np.zeros(self.n_words))
+            counts, shards = self._dealt(block, number)
+            if shards.size:
+                weights = pair_weights(document_lengths(counts))
+                d += counts.T @ weights
+                order = np.argsort(shards, kind="stable")
+                P = times_dense(sp.csr_array(sp.diags_array(np.sqrt(weights[order])) @ counts[order]), U, n_jobs)
+                cuts = np.searchsorted(shards[order], np.arange(n_shards + 1))
+                for s in range(n_shards):
+                    squares[s] += P[cuts[s] : cuts[s + 1]].T @ P[cuts[s] : cuts[s + 1]]
+                sizes += np.diff(cuts)
+            return squares, sizes, d
+
+        squares, sizes, d = self._source.map_reduce(kernel, lambda one, other: tuple(map(np.add, one, other)))
         return (squares - (sizes / sizes.sum())[:, None, None] * gram(U, d[:, None] * U, n_jobs)) / sizes.sum()
-
-
-def _lengths(counts: SparseLike) -> FloatArray:
-    return np.asarray(counts.sum(axis=1)).ravel()

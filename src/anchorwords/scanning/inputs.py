@@ -1,81 +1,28 @@
-"""What a scan is given, checked: documents of any kind, numbers of topics, names of metrics."""
+"""What a scan is given, checked: documents, numbers of topics, names of metrics."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from .._typing import BoolArray, SparseLike
-from .._validation import check_counts
-from ..corpus.blocks import BlockSource, MatrixBlocks, is_blocks, require_rereadable
-from ..corpus.corpus import Corpus
-from ..corpus.stored import held_counts
 from ..exceptions import DegenerateWarning, InputError
 from ..metrics.catalogue import BY_NAME
-from ..statistics.moments import carries_a_pair
-from ..statistics.operator import CooccurrenceOperator
+from ..sources.convert import as_source
+from ..sources.source import Source
 from ..statistics.sketch import CooccurrenceSketch
-from ..statistics.streamed import StreamedOperator
 
 
-class Documents(NamedTuple):
-    """Documents, and their co-occurrence.
-
-    Attributes
-    ----------
-    data : CSR array or BlockSource
-        Counts in memory, or what is read block by block.
-    given : object
-        The same in a form that metrics take.
-    vocabulary : tuple of str or None
-    operator : CooccurrenceOperator or StreamedOperator
-        C of the words that occur.
-    used : (all words,) bool array
-        Which those are.
-    """
-
-    data: SparseLike | BlockSource
-    given: Any
-    vocabulary: tuple[str, ...] | None
-    operator: CooccurrenceOperator | StreamedOperator
-    used: BoolArray
-
-
-def documents_of(X: Any, n_jobs: int | None) -> Documents:
-    """Documents in any form that a fit takes."""
-    require_rereadable(X)
+def documents_of(X: Any) -> Source:
+    """Documents in any form that a fit takes, but a sketch."""
     if isinstance(X, CooccurrenceSketch):
         raise InputError(
             "a sketch holds no documents, but a scan splits them in halves: give the documents, or fit one number of topics "
             "after the other to the sketch."
         )
-    vocabulary = _words(X)
-    data = _source(X)
-    if isinstance(data, BlockSource):
-        streamed = StreamedOperator(data, n_jobs=n_jobs)
-        return Documents(data, X, vocabulary, streamed, streamed.used)
-    # Words that never occur in a document that carries a pair take no part.
-    used = np.bincount(data[carries_a_pair(data)].indices, minlength=data.shape[1]) > 0
-    counts = data if used.all() else sp.csr_array(data[:, np.flatnonzero(used)])
-    return Documents(data, data, vocabulary, CooccurrenceOperator(counts, n_jobs=n_jobs), used)
-
-
-def _source(X: Any) -> SparseLike | BlockSource:
-    """Counts in memory, or what is read block by block."""
-    if isinstance(X, Corpus):
-        return held_counts(X)
-    return MatrixBlocks(X) if is_blocks(X) else check_counts(X)
-
-
-def _words(X: Any) -> tuple[str, ...] | None:
-    if isinstance(X, Corpus):
-        return X.vocabulary
-    names = list(getattr(X, "columns", ()))
-    return tuple(names) if names and all(isinstance(name, str) for name in names) else None
+    return as_source(X)
 
 
 def checked_numbers(n_components: Any) -> list[int]:

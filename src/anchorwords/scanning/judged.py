@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._typing import FloatArray, IntArray
+from .._typing import FloatArray, IntArray, SparseLike
 from ..exceptions import UndefinedMetricError
 from ..interpret.topic_words import prominent_indices
 from ..metrics.coherence import measure_npmi, measure_umass
 from ..metrics.evaluate import evaluate
 from ..metrics.measure import Measure
-from ..metrics.reference import Reference
+from ..metrics.reference import Reference, add_counts
 from ..model import TopicModel
 
 # Metrics that count documents with two words of a topic, and of how many words: they are counted for all models at once.
@@ -35,18 +35,20 @@ class ManyGroups(Reference):
         """As :meth:`Reference.documents_together`."""
         words = np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *groups]))
         places = [np.searchsorted(words, group) for group in groups]
-        totals = [np.zeros((group.size, group.size)) for group in groups]
-        n_docs, step = 0, max(1, _PIECE // max(1, words.size))
-        for block in self._blocks():
+        step = max(1, _PIECE // max(1, words.size))
+
+        def kernel(total: Any, block: SparseLike, _: int) -> Any:
+            totals, n_docs = total or ([np.zeros((group.size, group.size)) for group in groups], 0)
             by_word = sp.csr_array(block[:, words].T)
-            n_docs += block.shape[0]
             for start in range(0, block.shape[0], step):
                 # Single precision counts as far as 2^24, which is more than a piece has documents.
                 present = (by_word[:, start : start + step].toarray() > 0.0).astype(np.float32)
-                for place, total in zip(places, totals, strict=True):
+                for place, sums in zip(places, totals, strict=True):
                     rows = present[place]
-                    total += rows @ rows.T
-        return totals, n_docs
+                    sums += rows @ rows.T
+            return totals, n_docs + block.shape[0]
+
+        return self._documents().map_reduce(kernel, add_counts)
 
 
 class Judge:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..model import TopicModel
+from ..provenance import ANY_WORD, AnchorThreshold
 from .directions import Directions
 from .replication import Reproduced
 
@@ -84,6 +85,8 @@ class Scan:
         By number of topics, where they were to be kept.
     n_docs, n_words : int
         Documents with at least two tokens, and words that occur in them.
+    anchor_threshold : AnchorThreshold
+        In how many documents an anchor had to occur.
     """
 
     n_components: tuple[int, ...]
@@ -95,6 +98,7 @@ class Scan:
     models: Mapping[int, TopicModel]
     n_docs: int
     n_words: int
+    anchor_threshold: AnchorThreshold = ANY_WORD
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a number of topics, ready for any data frame.

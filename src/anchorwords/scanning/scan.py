@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Iterable
-from dataclasses import asdict
 from time import perf_counter
 from typing import Any
 
@@ -17,20 +16,19 @@ import numpy as np
 
 from .._validation import check_n_jobs, check_seed
 from ..anchors.given import guided_choice
-from ..anchors.lowrank import low_rank_anchor_words
 from ..exceptions import ConvergenceWarning, FractionalCountsWarning, InputError
+from ..learn import KnownEigenpairs, learn
 from ..linalg.parallel import limited_threads
 from ..linalg.randomized import Eigenpairs
-from ..model import TopicModel, embed_words
-from ..pipeline import Progress, with_original_rows
-from ..rectify.enn import rectify_enn
-from ..rectify.options import ENN
+from ..model import TopicModel
+from ..rectify.progress import Report, eigenpair_progress, silent
+from ..rectify.rectifiers import ENN, Circumstances
 from ..rectify.result import Rectified
 from ..rectify.start import starting_eigenpairs
-from ..statistics.streamed import StreamedOperator
+from ..statistics.of_source import cooccurrence_of
 from .directions import Directions, shared_directions
 from .halves import FEWEST, Half, halves_of
-from .inputs import Documents, checked_metrics, checked_numbers, documents_of, possible_numbers
+from .inputs import checked_metrics, checked_numbers, documents_of, possible_numbers
 from .judged import Judge, ManyGroups
 from .recommend import recommend
 from .record import Candidate, Scan
@@ -42,8 +40,6 @@ logger = logging.getLogger("anchorwords.scan")
 _METRICS = ("npmi_coherence", "topic_diversity", "dissimilarity", "specificity")
 # Eigenvalues after the last, for its gap.
 _FURTHER = 2
-# Columns that are multiplied in one pass over documents on disk.
-_STREAMED_WIDTH = 16
 
 
 def scan(
@@ -53,10 +49,10 @@ def scan(
     random_state: int = 0,
     n_jobs: int | None = None,
     n_replicates: int = 1,
-    min_anchor_docs: float = 1,
+    min_anchor_docs: float | str = 1,
     metrics: Iterable[str] = _METRICS,
     keep_models: bool = False,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> Scan:
     """Compare numbers of topics, and recommend one.
 
@@ -77,8 +73,8 @@ def scan(
     n_replicates : int
         Splits in halves that stability is the mean over. One is cheap; each further one costs about a fifth of a fit. With 0
         documents are not split: no stability, and the recommendation goes by eigenvalues alone.
-    min_anchor_docs : int or float
-        As in :class:`anchorwords.AnchorTopicModel`.
+    min_anchor_docs : int, float or "auto"
+        As in :class:`anchorwords.AnchorTopicModel`; "auto" is decided by the largest number of topics.
     metrics : iterable of str
         Names of :data:`anchorwords.metrics.METRICS`. Those of accuracy cost more than those that are measured by default.
     keep_models : bool
@@ -103,7 +99,7 @@ def scan(
     if isinstance(n_replicates, bool) or not isinstance(n_replicates, (int, np.integer)) or n_replicates < 0:
         raise InputError(f"n_replicates must be a whole number from 0 on, but is {n_replicates!r}.")
     with limited_threads(jobs):
-        return _Scanner(X, numbers, names, seed, jobs, int(n_replicates), min_anchor_docs, progress or _silent).run(
+        return _Scanner(X, numbers, names, seed, jobs, int(n_replicates), min_anchor_docs, progress or silent).run(
             keep_models
         )
 
@@ -119,19 +115,19 @@ class _Scanner:
         seed: int,
         n_jobs: int | None,
         n_replicates: int,
-        min_anchor_docs: float,
-        report: Progress,
+        min_anchor_docs: float | str,
+        report: Report,
     ) -> None:
         self._names, self._seed, self._n_jobs = names, seed, n_jobs
         self._n_replicates, self._report = n_replicates, report
         report("statistics", 0.0)
-        self._documents: Documents = documents_of(X, n_jobs)
-        operator, used = self._documents.operator, self._documents.used
+        self._source = documents_of(X)
+        self._C = operator = cooccurrence_of(self._source, n_jobs=n_jobs)
         numbers = possible_numbers(numbers, operator.shape[0], "usable words")
-        choice = guided_choice(
-            numbers[0], None, None, min_anchor_docs, used=used, df=operator.document_frequencies, n_docs=operator.n_docs
-        )
-        self._candidates = choice.candidates
+        self._choice = choice = guided_choice(
+            numbers[-1 if isinstance(min_anchor_docs, str) else 0], None, None, min_anchor_docs,
+            used=operator.words.mask, df=operator.document_frequencies, n_docs=operator.n_docs,
+        )  # fmt: skip
         if choice.candidates is not None:
             numbers = possible_numbers(numbers, int(choice.candidates.sum()), "words that may be anchors")
         self._numbers = numbers
@@ -139,7 +135,6 @@ class _Scanner:
 
     def run(self, keep_models: bool) -> Scan:
         """All of it."""
-        operator = self._documents.operator
         pairs = self._eigenpairs()
         directions, reproduced = self._compare_halves()
         fits, measured, models = self._fits(pairs, keep_models)
@@ -150,28 +145,28 @@ class _Scanner:
         recommended, reasons = recommend(candidates, directions, pairs.values)
         return Scan(
             tuple(self._numbers), recommended, reasons, pairs.values, directions, candidates, models,
-            operator.n_docs, operator.shape[0],
+            self._C.n_docs, self._C.shape[0], self._choice.threshold,
         )  # fmt: skip
 
     def _eigenpairs(self) -> Eigenpairs:
         """The decomposition that every number of topics starts from."""
-        operator, begin = self._documents.operator, perf_counter()
+        operator, begin = self._C, perf_counter()
         pairs = starting_eigenpairs(
             operator,
             min(operator.shape[0], self._numbers[-1] + _FURTHER),
             self._seed,
-            block=_STREAMED_WIDTH if isinstance(operator, StreamedOperator) else None,
-            callback=lambda _, worst: self._report("eigenpairs", _digits(worst)),
+            block=operator.pass_width,
+            callback=eigenpair_progress(self._report),
         )
         logger.info("eigenpairs: %d products with C, %.2f s", pairs.n_passes, perf_counter() - begin)
         return pairs
 
     def _compare_halves(self) -> tuple[Directions | None, list[list[Reproduced]]]:
         """What both halves of the documents show: directions, and for each split the topics of every number."""
-        documents, begin = self._documents, perf_counter()
-        if self._n_replicates == 0 or documents.operator.n_docs < 2 * FEWEST:
+        begin = perf_counter()
+        if self._n_replicates == 0 or self._C.n_docs < 2 * FEWEST:
             return None, []
-        sample = sampled_words(documents.operator.row_sums())
+        sample = sampled_words(self._C.row_sums())
         directions, reproduced = None, []
         self._report("halves", 0.0)
         for r in range(self._n_replicates):
@@ -180,42 +175,40 @@ class _Scanner:
                 directions = shared_directions(*halves, self._numbers[-1], self._seed, self._n_jobs)
             parts = []
             for i, K in enumerate(self._numbers):
-                parts.append(reproduced_topics(halves, K, sample, self._candidates, self._n_jobs))
+                parts.append(reproduced_topics(halves, K, sample, self._choice.candidates, self._n_jobs))
                 self._report("halves", (r + self._share_until(i)) / self._n_replicates)
             reproduced.append(parts)
         logger.info("halves: %d split(s), %.2f s", self._n_replicates, perf_counter() - begin)
         return directions, reproduced
 
     def _halves(self, split: int) -> tuple[Half, Half]:
-        documents, K = self._documents, self._numbers[-1]
         with warnings.catch_warnings():
             # Said of the whole already; and halves need not be accurate.
             warnings.simplefilter("ignore", FractionalCountsWarning)
             warnings.simplefilter("ignore", ConvergenceWarning)
             seed = (self._seed + split) % 2**32
-            return halves_of(documents.data, documents.used, documents.operator.n_docs, K, seed, self._n_jobs)
+            return halves_of(self._source, self._C, self._numbers[-1], seed, self._n_jobs)
 
     def _fits(
         self, pairs: Eigenpairs, keep_models: bool
     ) -> tuple[list[Rectified], list[dict[str, float]], dict[int, TopicModel]]:
         """Topics of every number: how ENN went, metrics, and the models where they are kept."""
-        documents, begin = self._documents, perf_counter()
-        reference = ManyGroups(documents.given, documents.vocabulary, n_jobs=self._n_jobs, random_state=self._seed)
-        if documents.used.all():
-            reference.operator = documents.operator
+        C, begin = self._C, perf_counter()
+        reference = ManyGroups(self._source, n_jobs=self._n_jobs, random_state=self._seed)
+        if C.words.all_used:
+            reference.operator = C
         judge = Judge(reference, self._names, self._seed, self._n_jobs)
         fits: list[Rectified] = []
         models: dict[int, TopicModel] = {}
         for i, K in enumerate(self._numbers):
             self._report("fits", self._share_until(i - 1))
-            start = pairs.vectors[:, :K], pairs.values[:K]
-            rectified = rectify_enn(start, K, n_jobs=self._n_jobs, **asdict(ENN()))
-            model = low_rank_anchor_words(rectified.Y, candidates=self._candidates, n_jobs=self._n_jobs)
-            if keep_models or "mst_incoherence" in self._names:  # which reads characteristic words off these rows
-                model = with_original_rows(model, documents.operator)
-            model = embed_words(model, documents.used).with_vocabulary(documents.vocabulary)
+            known = KnownEigenpairs(pairs.vectors, pairs.values, C.words)
+            # Incoherence reads characteristic words off the anchors' rows.
+            rows = C if keep_models or "mst_incoherence" in self._names else None
+            learned = learn(known, K, ENN(), self._choice, Circumstances(n_jobs=self._n_jobs), rows=rows)
+            model = learned.model.with_vocabulary(self._source.words)
             judge.add(model)
-            fits.append(rectified)
+            fits.append(learned.rectified)
             if keep_models:
                 models[K] = model
         results = judge.results()
@@ -227,12 +220,3 @@ class _Scanner:
         """Share of the work of numbers up to this one, which grows faster than they do."""
         work = np.array(self._numbers, dtype=np.float64) ** 1.5
         return float(work[: last + 1].sum() / work.sum())
-
-
-def _digits(worst: float) -> float:
-    """Share of the way of a residual from 10^7 times its goal."""
-    return float(np.clip(1.0 - np.log10(max(worst, 1.0)) / 7.0, 0.0, 1.0)) if np.isfinite(worst) else 0.0
-
-
-def _silent(stage: str, share: float) -> None:
-    """No progress wanted."""

@@ -8,9 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._typing import FloatArray, IntArray, SparseLike
+from ..kernels import kernels_for
 from ..linalg.parallel import limited_threads
 from ..linalg.randomized import eigh_from_probe
-from ..linalg.sparse import gram_times_dense
+from ..linalg.sparse import csr_parts
 from .probe import probe_rows, word_keys
 from .sums import PairSums
 
@@ -37,7 +38,8 @@ class LinearPart:
     def add(self, counts: SparseLike, weights: FloatArray, rows: IntArray, n_jobs: int | None) -> None:
         """Add documents; columns belong to these rows."""
         G = sp.csr_array(sp.diags_array(np.sqrt(weights)) @ counts)
-        self._S[rows] += gram_times_dense(G, self._Omega[rows], n_jobs)
+        Omega = self._Omega[rows]
+        self._S[rows] += kernels_for(Omega).gram_apply(csr_parts(G), Omega, n_jobs)
 
     def combine(self, other: LinearPart, rows: IntArray, sign: int, n_jobs: int | None) -> None:  # noqa: ARG002
         """Add another's documents, or take them out; its words are these rows here."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +19,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._memory import require_dense
-from .._typing import BoolArray, FloatArray, IntArray, SparseLike
+from .._typing import BoolArray, FloatArray, SparseLike
 from .._validation import check_counts, has_fractions
 from ..exceptions import FractionalCountsWarning, InputError
-from ..kernels.compiled import CSR, INT, MATRIX, VOID, compiled, inner
-from ..linalg.parallel import for_each_block
+from ..kernels import kernels_for
 from ..linalg.sparse import csr_parts
 
 logger = logging.getLogger("anchorwords.statistics")
@@ -65,7 +63,7 @@ def pair_moments(counts: SparseLike) -> PairMoments:
         logger.info("skipped %d of %d documents with fewer than two tokens", n_skipped, kept.size)
         counts = counts[kept]
     require_exact(float(counts.data.max()))
-    lengths = _lengths(counts)
+    lengths = document_lengths(counts)
     pairs = lengths * (lengths - 1.0) * n_docs
     G = sp.csr_array(sp.diags_array(1.0 / np.sqrt(pairs)) @ counts)
     d = np.asarray(counts.T @ (1.0 / pairs))
@@ -99,8 +97,15 @@ def with_pairs(counts: SparseLike) -> SparseLike:
     return counts if kept.all() else counts[kept]
 
 
+def words_with_pairs(counts: SparseLike) -> BoolArray:
+    """Which words occur in a document with two tokens; InputError where no document has them."""
+    kept = carries_a_pair(counts)
+    indices = counts.indices if kept.all() else counts.indices[np.repeat(kept, np.diff(counts.indptr))]
+    return np.bincount(indices, minlength=counts.shape[1]) > 0
+
+
 def _has_pair(counts: SparseLike) -> BoolArray:
-    return _lengths(counts) >= 2.0
+    return document_lengths(counts) >= 2.0
 
 
 def require_exact(largest: float) -> None:
@@ -117,7 +122,8 @@ def no_pair(n_docs: int, n_words: int) -> InputError:
     )
 
 
-def _lengths(counts: SparseLike) -> FloatArray:
+def document_lengths(counts: SparseLike) -> FloatArray:
+    """n_m, the tokens of each document."""
     return np.asarray(counts.sum(axis=1)).ravel()
 
 
@@ -148,7 +154,7 @@ def cooccurrence(X: Any, *, n_jobs: int | None = None) -> FloatArray:
     TooLargeError
         When N x N does not fit in memory; :class:`CooccurrenceOperator` then serves.
     """
-    counts = check_counts(X)
+    counts = check_counts(X, copy=False)
     refuse_dense(counts.shape[1])
     moments = pair_moments(counts)
     return dense_cooccurrence(moments.G, moments.d, n_jobs)
@@ -167,13 +173,7 @@ def refuse_dense(n_words: int) -> None:
 def dense_cooccurrence(G: SparseLike, d: FloatArray, n_jobs: int | None = None) -> FloatArray:
     """C from the two pieces of Eq. 1."""
     n_words = G.shape[1]
-    C = np.zeros((n_words, n_words))
-    by_word, by_document = csr_parts(sp.csr_array(G.T)), csr_parts(G)
-
-    def work(start: int, stop: int) -> None:
-        accumulate_rows(*by_word, *by_document, start, C[start:stop])
-
-    for_each_block(work, n_words, 64, n_jobs)
+    C = kernels_for(d).gram_rows(csr_parts(sp.csr_array(G.T)), csr_parts(G), 0, n_words, n_words, n_jobs)
     C[np.diag_indices(n_words)] = diagonal_of(C.diagonal(), d)
     return C
 
@@ -186,30 +186,3 @@ def diagonal_of(squares: FloatArray, d: FloatArray) -> FloatArray:
     """
     difference = squares - d
     return np.where(difference > 64.0 * np.finfo(np.float64).eps * squares, difference, 0.0)
-
-
-def word_index(words: Sequence[int] | IntArray, n_words: int) -> IntArray:
-    """Words called by their columns, checked."""
-    index = np.atleast_1d(np.asarray(words))
-    if index.size == 0:
-        return np.zeros(0, dtype=np.intp)
-    if index.ndim != 1 or index.dtype.kind not in "iu" or index.min() < 0 or index.max() >= n_words:
-        raise InputError(f"words must be column indices from 0 to {n_words - 1}, but got {words!r}.")
-    return index.astype(np.intp)
-
-
-@inner
-def accumulate_row(w_indptr, w_indices, w_data, indptr, indices, data, word, out):  # type: ignore[no-untyped-def]
-    """Add a row of G'G to the array ``out`` (w_*: G' as CSR; indptr...: G as CSR)."""
-    for p in range(w_indptr[word], w_indptr[word + 1]):
-        doc = w_indices[p]
-        value = w_data[p]
-        for q in range(indptr[doc], indptr[doc + 1]):
-            out[indices[q]] += value * data[q]
-
-
-@compiled(VOID, *CSR, *CSR, INT, MATRIX)
-def accumulate_rows(w_indptr, w_indices, w_data, indptr, indices, data, first, out):  # type: ignore[no-untyped-def]
-    """Add rows of G'G from ``first`` on to those of ``out``; arguments as in :func:`accumulate_row`."""
-    for row in range(out.shape[0]):
-        accumulate_row(w_indptr, w_indices, w_data, indptr, indices, data, first + row, out[row])

@@ -12,16 +12,12 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from .operator import CooccurrenceOperator
+from .cooccurrence import Cooccurrence
+from .operator import PAIR_BUDGET
 
-# Multiplications spent on exact norms: about a minute on two cores.
-PAIR_BUDGET = 10**10
 # Words of a sample, at most: those that are certain, and those drawn.
 _CERTAIN = 1000
 _DRAWN = 1000
-# Passes over documents on disk that a sample may take, and the words that it holds at least.
-_PASSES = 8
-_FEWEST = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +65,15 @@ class RowNorms:
 
 
 def row_norms(
-    operator: Any, probabilities: FloatArray, *, budget: float = PAIR_BUDGET, random_state: int = 0
+    operator: Cooccurrence, probabilities: FloatArray, *, budget: float = PAIR_BUDGET, random_state: int = 0
 ) -> RowNorms:
     """Norms of the rows of C.
 
     Parameters
     ----------
-    operator : CooccurrenceOperator or StreamedOperator
-        The norms of the latter are always sampled: all would take a pass over the documents for every few hundred words.
+    operator : Cooccurrence
+        Norms of a streamed one are always sampled: all of them would take a pass over the documents for every few hundred
+        words.
     probabilities : (N,) array
         Row sums of C.
     budget : float
@@ -90,20 +87,11 @@ def row_norms(
         Of all words, or of at most a thousand certain and a thousand drawn ones.
     """
     N = operator.shape[0]
-    in_memory = isinstance(operator, CooccurrenceOperator)
-    everything = in_memory and operator.n_pairs <= budget
     order = np.argsort(-probabilities, kind="stable")
-    if in_memory:
-        # Frequent words are most of the work: no more of them are certain than half of a minute pays for.
-        affordable = int(np.searchsorted(np.cumsum(operator.row_costs()[order]), PAIR_BUDGET / 2.0))
-        certain, drawn = min(_CERTAIN, max(affordable, _CERTAIN // 10)), _DRAWN
-    else:
-        size = max(_FEWEST, _PASSES * operator.rows_a_pass)
-        certain, drawn = min(_CERTAIN, size // 2), min(_DRAWN, size // 2)
-    if everything or certain + drawn >= N:
-        words = np.arange(N)
-        norms = operator.row_norms() if everything else operator.row_norms(words)
-        return RowNorms(words, norms**2, N, N)
+    sample = operator.row_sample(order, budget)
+    certain, drawn = (N, 0) if sample is None else (min(_CERTAIN, sample.certain), min(_DRAWN, sample.drawn))
+    if certain + drawn >= N:
+        return RowNorms(np.arange(N), operator.row_norms() ** 2, N, N)
     chosen = np.random.default_rng(random_state).choice(order[certain:], drawn, replace=False)
     words = np.concatenate([order[:certain], np.sort(chosen)])
     return RowNorms(words, operator.row_norms(words) ** 2, certain, N)

@@ -9,42 +9,43 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._namespace import array_namespace, like
 from .._typing import FloatArray, IntArray, SparseLike
-from .._validation import check_counts
 from ..exceptions import InputError
-from ..kernels.compiled import CSR, INT, READ_INDICES, READ_VECTOR, VECTOR, VOID, compiled
+from ..kernels import kernels_for
 from ..linalg.parallel import for_each_block
-from ..linalg.sparse import csr_parts, even_bounds, gram_times_dense
-from .moments import (
-    accumulate_row,
-    accumulate_rows,
-    dense_cooccurrence,
-    diagonal_of,
-    pair_moments,
-    refuse_dense,
-    word_index,
-)
+from ..linalg.sparse import csr_parts, even_bounds
+from ..sources.convert import as_source
+from ..sources.in_use import WordsInUse
+from .cooccurrence import Cooccurrence, RowSample
+from .moments import dense_cooccurrence, diagonal_of, pair_moments, refuse_dense, words_with_pairs
 from .word_groups import WordGroups
 
+# Multiplications spent on exact norms: about a minute on two cores.
+PAIR_BUDGET = 10**10
+# Of the most probable words so many are always in a sample of rows.
+_FEWEST_CERTAIN = 100
 # Groups of documents that are brought into order side by side.
 _GROUPS = 8
-# Groups of words whose norms are computed side by side.
-_NORM_GROUPS = 64
 
 
-class CooccurrenceOperator:
-    """Implicit co-occurrence C = G'G - diag(d) of Eq. 1.
+class CooccurrenceOperator(Cooccurrence):
+    """Implicit co-occurrence C = G'G - diag(d) of Eq. 1, of documents in memory.
 
     Parameters
     ----------
-    X : (M, N) sparse or array-like
+    X : (M, N) sparse or array-like, Corpus, or Source
         Non-negative counts, documents x words. Documents with fewer than two tokens are skipped and counted.
     n_jobs : int or None
         Threads for products; the results do not depend on it, bit for bit.
+    every_word : bool
+        Keep the words that never occur in a document with two tokens, whose rows are zero.
 
     Attributes
     ----------
     shape : (N, N)
+    words : WordsInUse
+        Which columns of X are the N words.
     n_docs : int
         Documents kept.
     n_skipped : int
@@ -53,8 +54,16 @@ class CooccurrenceOperator:
         Documents of each word, of those kept.
     """
 
-    def __init__(self, X: Any, *, n_jobs: int | None = None) -> None:
-        moments = pair_moments(check_counts(X))
+    def __init__(self, X: Any, *, n_jobs: int | None = None, every_word: bool = True) -> None:
+        counts = as_source(X).counts
+        if counts is None:
+            raise InputError(
+                "X is read block by block, but this operator keeps all counts in memory: give them as one sparse matrix."
+            )
+        self.words = WordsInUse.every(counts.shape[1]) if every_word else WordsInUse(words_with_pairs(counts))
+        counts = self.words.restricted(counts)
+        self.n_counts = int(counts.nnz)
+        moments = pair_moments(counts)
         # Frequent words first: most of a product touches few of them, which then stay in the cache.
         frequency = np.bincount(moments.G.indices, minlength=moments.G.shape[1])
         self.document_frequencies: IntArray = frequency
@@ -67,26 +76,20 @@ class CooccurrenceOperator:
         self.n_skipped = moments.n_skipped
         n_words = moments.G.shape[1]
         self.shape = (n_words, n_words)
-        self.dtype = np.dtype(np.float64)
 
     def __repr__(self) -> str:
         N = self.shape[0]
         return f"CooccurrenceOperator({N} x {N}, {self.n_docs} documents, {self._G.nnz} counts)"
 
-    def __matmul__(self, other: FloatArray) -> FloatArray:
-        V = np.asarray(other, dtype=np.float64)
-        if V.ndim not in (1, 2) or V.shape[0] != self.shape[1]:
-            raise InputError(f"C has shape {self.shape} and cannot multiply an array of shape {V.shape}.")
-        block = V if V.ndim == 2 else V[:, None]
-        block = np.take(block, self._order, axis=0)
-        product = gram_times_dense(self._G, block, self._n_jobs)
-        product -= self._d[:, None] * block
-        product = np.take(product, self._place, axis=0)
+    def __matmul__(self, other: Any) -> Any:
+        """C V for a vector or a block of columns of any array namespace, in that namespace."""
+        V, block = self._factor(other)
+        xp = array_namespace(V)
+        block = xp.take(block, like(self._order, V), axis=0)
+        product = kernels_for(V).gram_apply(csr_parts(self._G), block, self._n_jobs)
+        product -= like(self._d, V)[:, None] * block
+        product = xp.take(product, like(self._place, V), axis=0)
         return product if V.ndim == 2 else product[:, 0]
-
-    def row_sums(self) -> FloatArray:
-        """C e, the probability of each word in a random pair; sums to one."""
-        return self @ np.ones(self.shape[0])
 
     def diagonal(self) -> FloatArray:
         """Diagonal of C."""
@@ -127,45 +130,34 @@ class CooccurrenceOperator:
     def _norms_at(self, places: IntArray) -> FloatArray:
         """Norms of the rows of words that are called by their place in order of frequency."""
         N = self.shape[0]
-        squares = np.zeros(places.size)
-        diagonal = self._diagonal()
         columns = self._G if places.size == N and np.array_equal(places, np.arange(N)) else self._G[:, places]
         by_word, by_document = csr_parts(sp.csr_array(columns.T)), csr_parts(self._G)
-        # Groups of equal work: that of a frequent word is that of thousands of rare ones.
-        work_before = np.concatenate([[0.0], np.cumsum(self.row_costs()[self._order[places]] + 1.0)])
-        bounds = even_bounds(work_before, _NORM_GROUPS)
+        diagonal = self._diagonal()
+        return np.sqrt(kernels_for(diagonal).squared_row_norms(by_word, by_document, diagonal, places, self._n_jobs))
 
-        def work(group: int, _: int) -> None:
-            rows = slice(bounds[group], bounds[group + 1])
-            _squared_row_norms(*by_word, *by_document, diagonal, places[rows], rows.start, squares[rows], np.zeros(N))
-
-        for_each_block(work, _NORM_GROUPS, 1, self._n_jobs)
-        return np.sqrt(squares)
-
-    def frobenius_norm(self) -> float:
-        """Frobenius norm of C, exact; see :meth:`row_norms`."""
-        return float(np.linalg.norm(self.row_norms()))
+    def row_sample(self, order: IntArray, budget: float) -> RowSample | None:
+        """All rows where that takes at most ``budget`` multiplications, else as many as half a minute pays for."""
+        if self.n_pairs <= budget:
+            return None
+        # Frequent words are most of the work: no more of them are certain than half of a minute pays for.
+        affordable = int(np.searchsorted(np.cumsum(self.row_costs()[order]), PAIR_BUDGET / 2.0))
+        return RowSample(max(affordable, _FEWEST_CERTAIN), self.shape[0])
 
     def rows(self, words: Sequence[int] | IntArray) -> SparseLike:
         """Rows of C at ``words`` as a CSR array (len(words), N)."""
         index = self._word_index(words)
         by_word, by_document = csr_parts(sp.csr_array(self._columns(index).T)), csr_parts(self._G)
         diagonal = self.diagonal()
+        kernels = kernels_for(diagonal)
         parts: list[SparseLike] = [None] * index.size
 
         def work(k: int, _: int) -> None:
-            row = np.zeros((1, self.shape[0]))
-            accumulate_rows(*by_word, *by_document, k, row)
-            row = row[:, self._place]
+            row = kernels.gram_rows(by_word, by_document, k, k + 1, self.shape[0], 1)[:, self._place]
             row[0, index[k]] = diagonal[index[k]]
             parts[k] = sp.csr_array(row)
 
         for_each_block(work, index.size, 1, self._n_jobs)
         return sp.csr_array(sp.vstack(parts)) if parts else sp.csr_array((0, self.shape[0]))
-
-    def submatrix(self, words: Sequence[int] | IntArray) -> FloatArray:
-        """Dense C restricted to ``words`` x ``words``."""
-        return self.submatrices([words])[0]
 
     def submatrices(self, groups: Sequence[Sequence[int] | IntArray]) -> list[FloatArray]:
         """The same for each of several groups of words, in one go."""
@@ -181,9 +173,6 @@ class CooccurrenceOperator:
 
     def _columns(self, index: IntArray) -> SparseLike:
         return sp.csr_array(self._G[:, self._place[index]])
-
-    def _word_index(self, words: Sequence[int] | IntArray) -> IntArray:
-        return word_index(words, self.shape[0])
 
 
 def _relabelled(matrix: SparseLike, names: IntArray, n_jobs: int | None) -> SparseLike:
@@ -202,33 +191,3 @@ def _relabelled(matrix: SparseLike, names: IntArray, n_jobs: int | None) -> Spar
 
     for_each_block(sort, _GROUPS, 1, n_jobs)
     return sp.csr_array((data, indices, indptr), shape=matrix.shape)
-
-
-@compiled(VOID, *CSR, *CSR, READ_VECTOR, READ_INDICES, INT, VECTOR, VECTOR)
-def _squared_row_norms(  # type: ignore[no-untyped-def]
-    w_indptr, w_indices, w_data, indptr, indices, data, diagonal, places, first, out, row
-):
-    # row is zero on entry and on return
-    for i in range(out.shape[0]):
-        word, place = first + i, places[i]
-        accumulate_row(w_indptr, w_indices, w_data, indptr, indices, data, word, row)
-        row[place] = diagonal[place]
-        touched = 0
-        for p in range(w_indptr[word], w_indptr[word + 1]):
-            doc = w_indices[p]
-            touched += indptr[doc + 1] - indptr[doc]
-        total = 0.0
-        if touched < row.shape[0]:
-            # A rare word meets few others: go over its documents again instead of over all words.
-            for p in range(w_indptr[word], w_indptr[word + 1]):
-                doc = w_indices[p]
-                for q in range(indptr[doc], indptr[doc + 1]):
-                    j = indices[q]
-                    total += row[j] * row[j]
-                    row[j] = 0.0
-        else:
-            for j in range(row.shape[0]):
-                total += row[j] * row[j]
-                row[j] = 0.0
-        row[place] = 0.0
-        out[i] = total

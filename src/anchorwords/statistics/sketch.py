@@ -24,7 +24,8 @@ import scipy.sparse as sp
 from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_counts, check_n_components, check_n_jobs, check_positive_integer, check_vocabulary
 from ..corpus.corpus import Corpus
-from ..corpus.counting import key_of
+from ..corpus.text_rule import TextRule, key_of
+from ..corpus.vocabulary_rule import VocabularyRule
 from ..exceptions import InputError
 from ..storage.sketch_folder import BY_WORD
 from .incremental import IncrementalPart
@@ -153,14 +154,14 @@ class CooccurrenceSketch:
         return self._named is not False
 
     @property
-    def text_rule(self) -> dict[str, Any] | None:
-        """How text was split into words, where the rule says so in the way of a Corpus: see :func:`rule_of_text`."""
+    def text_rule(self) -> TextRule | None:
+        """How text was split into words, or None if :attr:`rule` does not say: see :func:`rule_of_text`."""
         try:
             found = json.loads(self.rule or "null")
+            text = found.get("text_rule") if isinstance(found, dict) else None
+            return TextRule.from_dict(text) if isinstance(text, dict) else None
         except ValueError:
             return None
-        text = found.get("text_rule") if isinstance(found, dict) else None
-        return text if isinstance(text, dict) else None
 
     def words(self, min_df: int = 1) -> tuple[str, ...]:
         """Words in at least ``min_df`` documents: the rows of :meth:`eigh`."""
@@ -394,6 +395,12 @@ def _restricted(values: FloatArray, vectors: FloatArray) -> tuple[FloatArray, Fl
     return theta / float(sums @ (theta * sums)), U
 
 
-def rule_of_text(text_rule: dict[str, Any] | None) -> str | None:
-    """The rule of a sketch of a corpus with this text_rule."""
-    return None if text_rule is None else json.dumps({"text_rule": text_rule}, sort_keys=True)
+def rule_of_text(text_rule: TextRule | None, vocabulary_rule: VocabularyRule | None = None) -> str | None:
+    """Return the rule of a sketch of a corpus with these rules; sketches merge if these strings are equal.
+
+    Of the vocabulary rule only the stop words count, because a sketch cannot be pruned by frequency.
+    """
+    if text_rule is None:
+        return None
+    whole = text_rule if vocabulary_rule is None else text_rule.without_words(vocabulary_rule.stop_set)
+    return json.dumps({"text_rule": whole.to_dict()}, sort_keys=True)

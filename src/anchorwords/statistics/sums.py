@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray, IntArray, SparseLike
-from ..kernels.compiled import CSR, INDICES, READ_VECTOR, VECTOR, VOID, compiled
+from ..kernels import kernels_for
 from ..linalg.sparse import csr_parts
 from ..storage.sketch_folder import BY_WORD
 
@@ -49,7 +49,9 @@ class PairSums:
         """Add documents."""
         lengths = np.asarray(counts.sum(axis=1)).ravel()
         weights = pair_weights(lengths)
-        _add_pairs(*csr_parts(counts), weights, self.d, self.squares, self.df)
+        self.d, self.squares, self.df = kernels_for(weights).add_pair_sums(
+            csr_parts(counts), weights, self.d, self.squares, self.df
+        )
         kept = weights > 0.0
         self.n_docs += int(kept.sum())
         self.n_skipped += int((~kept).sum())
@@ -106,16 +108,3 @@ def pair_weights(lengths: FloatArray) -> FloatArray:
     """1 / (n (n - 1)) of documents with at least two tokens, 0 of the others."""
     enough = lengths >= 2.0
     return np.where(enough, 1.0 / np.where(enough, lengths * (lengths - 1.0), 1.0), 0.0)
-
-
-@compiled(VOID, *CSR, READ_VECTOR, VECTOR, VECTOR, INDICES)
-def _add_pairs(indptr, indices, data, weights, d, squares, df):  # type: ignore[no-untyped-def]
-    """Add the documents to the sums of :class:`PairSums`."""
-    for m in range(weights.size):
-        w = weights[m]
-        if w > 0.0:
-            for p in range(indptr[m], indptr[m + 1]):
-                word = indices[p]
-                d[word] += w * data[p]
-                squares[word] += w * data[p] * data[p]
-                df[word] += 1

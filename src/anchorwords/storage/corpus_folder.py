@@ -87,7 +87,7 @@ class CorpusFolder:
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             if isinstance(error, CorpusFormatError):
                 raise
-            raise self._damaged(f"its manifest does not describe a corpus ({sentence(error)})") from None
+            raise self.damaged(f"its manifest does not describe a corpus ({sentence(error)})") from None
         self._maps: dict[str, npt.NDArray[Any]] = {}
         self._files: dict[str, IO[bytes]] = {}
         self._reading = threading.Lock()
@@ -127,7 +127,7 @@ class CorpusFolder:
         """Documents of each word."""
         df = self._whole("df")
         if df.size and (df.min() < 0 or df.max() > self.n_docs or int(df.sum()) != self.n_entries):
-            raise self._damaged("df.bin contradicts the entries")
+            raise self.damaged("df.bin contradicts the entries")
         return df
 
     def term_frequencies(self) -> npt.NDArray[np.float64]:
@@ -135,7 +135,7 @@ class CorpusFolder:
         tf = self._whole("tf")
         # Written so that NaN is refused too.
         if tf.size and not (tf.min() >= 0 and math.isclose(tf.sum(), self.n_tokens, rel_tol=1e-9)):
-            raise self._damaged("tf.bin contradicts the number of tokens")
+            raise self.damaged("tf.bin contradicts the number of tokens")
         return tf
 
     def _strings(self, name: str, number: int) -> list[str]:
@@ -143,11 +143,11 @@ class CorpusFolder:
         try:
             strings = unpacked_strings(text, ends)
         except UnicodeDecodeError:
-            raise self._damaged(f"{name}.bin is not UTF-8") from None
+            raise self.damaged(f"{name}.bin is not UTF-8") from None
         except ValueError:
             strings = []
         if len(strings) != number:
-            raise self._damaged(f"{name}.ends.bin does not fit {name}.bin")
+            raise self.damaged(f"{name}.ends.bin does not fit {name}.bin")
         return strings
 
     def _check_sizes(self) -> None:
@@ -167,15 +167,15 @@ class CorpusFolder:
             try:
                 found = file.stat().st_size
             except OSError:
-                raise self._damaged(f"{file.name} is missing") from None
+                raise self.damaged(f"{file.name} is missing") from None
             if found != expected:
-                raise self._damaged(f"{file.name} has {found} bytes in place of {expected}")
+                raise self.damaged(f"{file.name} has {found} bytes in place of {expected}")
 
     def _check_block(self, number: int, where: Block, indptr: Any, indices: Any, counts: Any) -> None:
         parts = (indptr, indices, counts)
         found = tuple(_crc(part) for part in parts)
         if found != where.checksums:
-            raise self._damaged(f"the checksum of block {number} is wrong")
+            raise self.damaged(f"the checksum of block {number} is wrong")
         if (
             indptr[0] != where.first_entry
             or indptr[-1] != where.first_entry + where.n_entries
@@ -184,7 +184,7 @@ class CorpusFolder:
             or not ((counts > 0) & (counts < np.inf)).all()
             or not _ascending(indptr - where.first_entry, indices)
         ):
-            raise self._damaged(f"block {number} contradicts itself")
+            raise self.damaged(f"block {number} contradicts itself")
 
     def _type(self, name: str) -> np.dtype[Any]:
         return self._count_type if name == "counts" else np.dtype(_TYPES[name])
@@ -199,9 +199,9 @@ class CorpusFolder:
                     self._files[name] = (self.path / f"{name}.bin").open("rb", buffering=0)
                 found = _read_at(self._files[name], first * kind.itemsize, array.view(np.uint8).data)
         except OSError as error:
-            raise self._damaged(f"{name}.bin cannot be read ({error.strerror or error})") from None
+            raise self.damaged(f"{name}.bin cannot be read ({error.strerror or error})") from None
         if found != array.nbytes:
-            raise self._damaged(f"{name}.bin ends too soon")
+            raise self.damaged(f"{name}.bin ends too soon")
         return array
 
     def _whole(self, name: str) -> npt.NDArray[Any]:
@@ -212,16 +212,17 @@ class CorpusFolder:
                 empty = file.stat().st_size == 0  # which cannot be mapped
                 array = np.empty(0, self._type(name)) if empty else np.asarray(np.memmap(file, self._type(name), "r"))
             except (OSError, ValueError) as error:
-                raise self._damaged(f"{file.name} cannot be read ({error})") from None
+                raise self.damaged(f"{file.name} cannot be read ({error})") from None
             if _crc(array) != self._checksums.get(name):
-                raise self._damaged(f"the checksum of {file.name} is wrong")
+                raise self.damaged(f"the checksum of {file.name} is wrong")
             self._maps[name] = array
         return self._maps[name]
 
     def __reduce__(self) -> tuple[type[CorpusFolder], tuple[Path]]:
         return CorpusFolder, (self.path,)  # another process opens it for itself
 
-    def _damaged(self, why: str) -> CorpusFormatError:
+    def damaged(self, why: str) -> CorpusFormatError:
+        """Return the error for a folder that is damaged in this way."""
         return CorpusFormatError(f"{self.path} is damaged: {why}; {FORMAT.again}.")
 
 
@@ -276,7 +277,7 @@ class CorpusWriter:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._parts: list[tuple[npt.NDArray[np.uint32], int, str]] = []  # lengths, numbering and type of counts
+        self._parts: list[tuple[npt.NDArray[np.uint32], str]] = []  # lengths and type of counts
         self._ids = _Strings(folder, "ids")
         self._largest = 0.0
         self._whole_numbers = True
@@ -290,7 +291,7 @@ class CorpusWriter:
         whole = part.counts.dtype.kind in "iu" or bool((part.counts == np.floor(part.counts)).all())
         kind = _smallest_type(largest, whole)
         self._largest, self._whole_numbers = max(self._largest, largest), self._whole_numbers and whole
-        self._parts.append((part.lengths.astype(np.uint32), part.numbering, kind))
+        self._parts.append((part.lengths.astype(np.uint32), kind))
         self.n_docs += part.lengths.size
         self._waiting.write(part.indices.astype("<i4", copy=False).tobytes())
         self._waiting.write(part.counts.astype(kind, copy=False).tobytes())
@@ -304,14 +305,14 @@ class CorpusWriter:
     def finish(
         self,
         words: Sequence[str],
-        maps: Sequence[npt.NDArray[np.int32] | None],
+        numbers: npt.NDArray[np.int32] | None,
         rule: dict[str, Any] | None,
     ) -> None:
-        """Write what is left, given all words and, for each numbering, what becomes of its numbers (None: nothing)."""
+        """Write what is left, given all words and the new number of each old one (None: numbers are final)."""
         self._waiting.close()
         kind = _smallest_type(self._largest, self._whole_numbers)
         entries = _Entries(self._folder, len(words), kind)
-        for rows in self._rows(len(words), maps):
+        for rows in self._rows(len(words), numbers):
             entries.add(rows)
         self._waiting_file.unlink()
         blocks = entries.close()
@@ -337,13 +338,13 @@ class CorpusWriter:
             },
         )  # fmt: skip
 
-    def _rows(self, n_words: int, maps: Sequence[npt.NDArray[np.int32] | None]) -> Iterator[SparseLike]:
+    def _rows(self, n_words: int, numbers: npt.NDArray[np.int32] | None) -> Iterator[SparseLike]:
         with self._waiting_file.open("rb") as waiting:
-            for lengths, numbering, kind in self._parts:
+            for lengths, kind in self._parts:
                 size = int(lengths.sum())
                 indices = np.frombuffer(waiting.read(4 * size), dtype="<i4")
                 counts = np.frombuffer(waiting.read(np.dtype(kind).itemsize * size), dtype=kind)
-                yield ordered_rows(Part(lengths, indices, counts), maps[numbering], n_words)
+                yield ordered_rows(Part(lengths, indices, counts), numbers, n_words)
 
 
 def _smallest_type(largest: float, whole: bool) -> str:
@@ -470,4 +471,4 @@ def save_corpus(
         writer = CorpusWriter(folder)
         for block in blocks:
             writer.add(part_of(block, None if names is None else list(islice(names, block.shape[0]))))
-        writer.finish(vocabulary, [None], rule)
+        writer.finish(vocabulary, None, rule)

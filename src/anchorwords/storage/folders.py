@@ -37,17 +37,20 @@ class FolderFormat:
     what : str
         "model", "corpus" or "sketch".
     version : int
-        Of the layout; other versions are refused.
+        Of the layout that is written; versions other than this and the older ones are refused.
     again : str
         What to do about a damaged one, for messages.
     error : type
         What is raised.
+    older : tuple of int
+        Earlier versions of the layout that can still be read.
     """
 
     what: str
     version: int
     again: str
     error: type[InputError]
+    older: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
@@ -100,7 +103,7 @@ class FolderFormat:
         if not isinstance(manifest, dict) or manifest.get("format") != self.name:
             raise self.error(f"{file} does not describe an anchorwords {self.what}.")
         version = manifest.get("format_version")
-        if version != self.version:
+        if type(version) is not int or version not in (self.version, *self.older):
             older = type(version) is int and version < self.version
             raise self.error(
                 f"{folder} has {self.what} format {version!r:.50}, but this version reads {self.version}: "

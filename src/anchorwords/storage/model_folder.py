@@ -28,11 +28,13 @@ import scipy.sparse as sp
 
 from ..exceptions import InputError, ModelFormatError
 from ..model import Stability, TopicModel
+from ..provenance import Provenance
 from .folders import FolderFormat, packed_strings, unpacked_strings, written_whole
 from .safetensors import read_tensors, write_tensors
 
-# Version 2 was a folder of .npy files; none was ever released.
-_FORMAT = FolderFormat("model", 3, "fit and save the model again", ModelFormatError)
+# Version 2 was a folder of .npy files; none was ever released. Version 3, that of the first release, has what an estimator
+# noted down under "metadata"; version 4 has the model's provenance, labels and ids.
+_FORMAT = FolderFormat("model", 4, "fit and save the model again", ModelFormatError, older=(3,))
 _TENSORS = "model.safetensors"
 _LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn")
 
@@ -67,7 +69,7 @@ _STABILITY_NUMBERS = {"level": float, "n_replicates": int, "n_shards": int}
 _SLACK = 1e-6
 
 
-def write_model(path: str | os.PathLike[str], model: TopicModel, metadata: dict[str, Any] | None = None) -> None:
+def write_model(path: str | os.PathLike[str], model: TopicModel) -> None:
     """Write a model folder; an existing model there is replaced, anything else is left alone.
 
     A model loaded from the folder that is replaced stays what it is.
@@ -78,22 +80,21 @@ def write_model(path: str | os.PathLike[str], model: TopicModel, metadata: dict[
         Folder to create.
     model : TopicModel
         Checked as :func:`read_model` checks it: what could not be loaded is not written.
-    metadata : dict, optional
-        Anything JSON can hold; returned by :func:`read_model`.
     """
     require_writable_target(path)
-    try:  # there and back: what is not a string, as a key, becomes one before the checksum is taken
-        plain = json.loads(json.dumps(metadata or {}, allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"metadata must be what JSON can hold, but is not ({error}).") from error
     tensors, facts = _tensors_of(model), _facts_of(model)
+    try:  # there and back: what is not a string, as a key, becomes one before the checksum is taken
+        facts["provenance"] = json.loads(json.dumps(facts["provenance"], allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the provenance of a model must be what JSON can hold, but is not ({error}).") from error
     try:
         _check(tensors, facts)
+        Provenance.from_dict(facts["provenance"])
     except ValueError as error:
         raise ModelFormatError(f"this model cannot be saved ({error}): fit it again, nothing was written.") from error
     with written_whole(path) as folder:
         digest = write_tensors(folder / _TENSORS, tensors, {"format": _FORMAT.name})
-        content = {"libraries": _libraries(), **facts, "checksums": {_TENSORS: f"sha256:{digest}"}, "metadata": plain}
+        content = {"libraries": _libraries(), **facts, "checksums": {_TENSORS: f"sha256:{digest}"}}
         _FORMAT.write_manifest(folder, content)
 
 
@@ -102,21 +103,30 @@ def require_writable_target(path: str | os.PathLike[str]) -> None:
     _FORMAT.require_writable(path, [_TENSORS])
 
 
-def read_model(path: str | os.PathLike[str]) -> tuple[TopicModel, dict[str, Any]]:
-    """Read a model folder; returns the model, its arrays mapped from the file, and its metadata."""
+def read_model(path: str | os.PathLike[str]) -> TopicModel:
+    """Read a model folder; the arrays of the model are mapped from the file."""
     folder = Path(path)
     manifest = _FORMAT.read_manifest(folder)
     try:
         _require_no_more(folder)
-        checksums, metadata = manifest.get("checksums"), manifest.get("metadata")
+        checksums = manifest.get("checksums")
         digest = checksums.get(_TENSORS) if isinstance(checksums, dict) else None
-        if not isinstance(digest, str) or not isinstance(metadata, dict):
-            raise ValueError(f"{_FORMAT.manifest} lacks the checksum of {_TENSORS}, or metadata")
+        if not isinstance(digest, str):
+            raise ValueError(f"{_FORMAT.manifest} lacks the checksum of {_TENSORS}")
         tensors, _ = read_tensors(folder / _TENSORS, digest.removeprefix("sha256:"))
         _check(tensors, manifest)
-        return _model_of(tensors, manifest), metadata
+        return _model_of(tensors, manifest)
     except (ValueError, OSError, MemoryError) as error:
         raise ModelFormatError(f"{folder} is damaged ({str(error)[:300]}): {_FORMAT.again}.") from error
+
+
+def _provenance_of(manifest: dict[str, Any]) -> Provenance:
+    if manifest["format_version"] != 3:
+        return Provenance.from_dict(manifest.get("provenance"))
+    metadata = manifest.get("metadata")
+    if not isinstance(metadata, dict):
+        raise ValueError(f"{_FORMAT.manifest} lacks metadata")
+    return Provenance.from_first_release(metadata)
 
 
 def _require_no_more(folder: Path) -> None:
@@ -169,6 +179,9 @@ def _facts_of(model: TopicModel) -> dict[str, Any]:
         "n_components": model.n_components,
         "A_raw_sum": float(model.A_raw_sum),
         "stability": numbers,
+        "labels": None if model.labels is None else list(model.labels),
+        "ids": list(model.ids),
+        "provenance": model.provenance.to_dict(),
     }
 
 
@@ -192,7 +205,10 @@ def _model_of(tensors: dict[str, Any], facts: dict[str, Any]) -> TopicModel:
         arrays = {name.removeprefix("stability."): tensors[name] for name in names}
         optional["stability"] = Stability(**arrays, **{name: facts["stability"][name] for name in _STABILITY_NUMBERS})
     plain = {name: tensors[name] for name in (*_ALWAYS, "Y", "composition_dual") if name in tensors}
-    return TopicModel(A_raw_sum=facts["A_raw_sum"], **plain, **optional)
+    return TopicModel(
+        A_raw_sum=facts["A_raw_sum"], labels=facts.get("labels"), ids=facts.get("ids", ()),
+        provenance=_provenance_of(facts), **plain, **optional,
+    )  # fmt: skip
 
 
 # ---- What the record promises. Each check raises ValueError.
@@ -221,6 +237,19 @@ def _check(tensors: dict[str, Any], facts: dict[str, Any]) -> None:
     if "anchor_groups.ends" in tensors:
         _check_groups(tensors["anchor_groups.indices"], tensors["anchor_groups.ends"], tensors["anchors"], N)
     _check_stability(tensors, facts.get("stability"))
+    _check_names(facts.get("labels"), facts.get("ids", list(range(K))), K)
+
+
+def _check_names(labels: Any, ids: Any, K: int) -> None:
+    """Labels are K strings and ids K distinct numbers, where they are there; format 3 had neither."""
+    if labels is not None and not (_is_list_of(str, labels) and len(labels) == K):
+        raise ValueError("the labels do not name each topic once")
+    if not (_is_list_of(int, ids) and len(set(ids)) == len(ids) == K and min(ids) >= 0 and max(ids) < 2**63):
+        raise ValueError("the ids do not number each topic once")
+
+
+def _is_list_of(kind: type, value: Any) -> bool:
+    return isinstance(value, list) and all(type(one) is kind for one in value)
 
 
 def _whole(facts: dict[str, Any], name: str) -> int:

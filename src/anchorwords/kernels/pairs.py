@@ -21,7 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .._typing import FloatArray, IntArray
-from ..kernels.compiled import (
+from ..linalg.parallel import for_each_block
+from ..linalg.sparse import even_bounds
+from ..linalg.tall import squared_lengths
+from .compiled import (
     CSR,
     FLOAT,
     HASHES,
@@ -38,9 +41,8 @@ from ..kernels.compiled import (
     WRITE_BYTES,
     compiled,
 )
-from ..linalg.parallel import for_each_block
-from ..linalg.sparse import even_bounds
-from ..linalg.tall import squared_lengths
+from .protocol import NegativePart, TooDense
+from .tiled import TiledCorrection, most_pairs
 
 # Entries of Y Y' alive at a time, a tile: 1 MiB of float32, which stays in the cache while it is looked through.
 _TILE_ENTRIES = 1 << 18
@@ -49,9 +51,14 @@ _GROUPS = 8
 # Pieces of a sweep, which share nothing, and the pairs that are worth one.
 _SPANS = 64
 _PAIRS = 4096
-# The sparse form is given up where Omega has more entries than this many times Y, or than this: 192 MiB.
-_DENSE = 4
-_DENSE_ENTRIES = 1 << 24
+
+
+def negative_part(Y: FloatArray, n_checked: int, *, coarse: bool = False, n_jobs: int | None = None) -> NegativePart:
+    """E as a sparse matrix, or by tiles where it has too many entries to be worth keeping."""
+    try:
+        return SparseCorrection(Y, n_checked, n_jobs, coarse=coarse)
+    except TooDense:
+        return TiledCorrection(Y, n_checked)
 
 
 class SparseCorrection:
@@ -170,7 +177,7 @@ def _likely_pairs(
     threshold = float((K + 4) * np.finfo(np.float32).eps)
     width = max(8, _TILE_ENTRIES // n_checked)
     span = max(width, -(-N // _SPANS))
-    limit = max(_DENSE_ENTRIES, _DENSE * Y.size)
+    limit = most_pairs(Y)
     counts = np.zeros(N + 1, dtype=np.int64)
     found_indices: list[list[Any]] = [[] for _ in range(0, N, span)]
     found_entries: list[list[Any]] = [[] for _ in range(0, N, span)]
@@ -200,10 +207,6 @@ def _likely_pairs(
     indices = np.concatenate([piece for pieces in found_indices for piece in pieces])
     found_indices.clear()  # one copy at a time: there may be many
     return np.cumsum(counts), indices, np.concatenate([piece for pieces in found_entries for piece in pieces])
-
-
-class TooDense(Exception):
-    """E has too many entries to be worth keeping."""
 
 
 @compiled(

@@ -1,4 +1,4 @@
-"""Newton steps for the composition of one document: see :mod:`anchorwords.infer.penalised`.
+"""Newton steps for the composition of one document: see :mod:`anchorwords.kernels.proportions`.
 
 Notation
 --------
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.compiled import inner
+from .compiled import inner
 
 # A topic moves by itself where the likelihood's curvature along it is less than this share of the prior's.
 _COUPLED = 0.2

@@ -1,0 +1,45 @@
+"""How the documents of a fitted model were read, so that new documents can be read in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..exceptions import InputError
+from .corpus import Corpus
+from .text_rule import TextRule
+from .vocabulary_rule import VocabularyRule
+
+
+class Reading(NamedTuple):
+    """How text was split for a model, and the model's words (None if it has none)."""
+
+    rule: TextRule
+    words: Sequence[str] | None
+
+
+def reading_of(like: Any) -> Reading | None:
+    """Return how the documents of a fitted estimator or a TopicModel were read; None if they were not text."""
+    record = getattr(like, "model_", like)
+    if not hasattr(record, "vocabulary") or not hasattr(record, "anchors"):
+        raise InputError(f"like must be a fitted AnchorTopicModel or a TopicModel, but is {type(like).__name__}.")
+    provenance = getattr(record, "provenance", None)
+    rule = getattr(like, "text_rule_", None) if provenance is None else provenance.reading
+    return None if rule is None else Reading(rule, record.vocabulary)
+
+
+def kept_as_for_fit(like: Any, corpus: Corpus) -> Corpus:
+    """Return the documents that hold enough words of a model, as those that it was fitted on did.
+
+    Words that the model does not know are removed, then documents with too few tokens or distinct words: fewer than the
+    model's own vocabulary rule asks for or, if it has none, than :meth:`anchorwords.Corpus.prune` asks for by default.
+    A corpus that shares no word with the model is returned as it is.
+    """
+    record = getattr(like, "model_", like)
+    known = frozenset(corpus.vocabulary if record.vocabulary is None else record.vocabulary)
+    unknown = frozenset(corpus.vocabulary) - known
+    if len(unknown) == corpus.n_words:
+        return corpus
+    fitted = getattr(getattr(record, "provenance", None), "vocabulary_rule", None) or VocabularyRule()
+    rule = VocabularyRule(stop_words=unknown or None, min_tokens=fitted.min_tokens, min_types=fitted.min_types)
+    return corpus.prune(rule=rule)

@@ -1,0 +1,150 @@
+"""The text rule: how text is split into the words that are counted."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeAlias
+
+from ..exceptions import InputError
+from .stopwords import stop_words as as_stop_words
+
+Tokenizer: TypeAlias = Callable[[str], Iterable[str]]
+
+
+@dataclass(frozen=True)
+class TextRule:
+    """How text is split into words; a corpus, a sketch and a model each remember theirs.
+
+    Two rules are equal if they split text in the same way; tokenizers are compared by their names.
+
+    Parameters
+    ----------
+    lowercase : bool
+        Convert text to lower case first. Text is always brought to the composed form NFC.
+    stop_words : frozenset of str
+        Words that are not counted.
+    ngrams : (int, int)
+        Shortest and longest n-grams to count. Their words are joined by spaces; stop words are removed first.
+    min_length, max_length : int
+        Fewest and most characters of a word.
+    numbers : bool
+        Also count tokens that contain no letters.
+    tokenizer : callable, str or None
+        Function from a text to its words, used instead of the built-in splitting into runs of letters and digits;
+        ``min_length``, ``max_length`` and ``numbers`` are then ignored. A rule that was read from a file holds only the
+        name, ``module:function``, and needs the function again before it can be applied: see :meth:`with_tokenizer`.
+    fixed_words : str or None
+        Digest of the vocabulary if only given words were counted.
+    """
+
+    lowercase: bool = True
+    stop_words: frozenset[str] = field(default_factory=frozenset)
+    ngrams: tuple[int, int] = (1, 1)
+    min_length: int = 2
+    max_length: int = 100
+    numbers: bool = False
+    tokenizer: Tokenizer | str | None = None
+    fixed_words: str | None = None
+
+    @classmethod
+    def checked(
+        cls,
+        *,
+        lowercase: bool = True,
+        stop_words: str | os.PathLike[str] | Iterable[str] | None = None,
+        ngrams: tuple[int, int] = (1, 1),
+        min_length: int = 2,
+        max_length: int = 100,
+        numbers: bool = False,
+        tokenizer: Tokenizer | None = None,
+    ) -> TextRule:
+        """Return the rule of these arguments of :func:`anchorwords.read_corpus`; raise InputError if they are invalid."""
+        try:
+            least, most = (int(n) for n in ngrams)
+        except (TypeError, ValueError):
+            raise InputError(f"ngrams must be a pair (fewest, most) of words, but is {ngrams!r}.") from None
+        if not 1 <= least <= most <= 8:
+            raise InputError(f"ngrams must be a pair (fewest, most) of words from 1 to 8, but is {ngrams!r}.")
+        if not 1 <= min_length <= max_length <= 10_000:
+            raise InputError(
+                f"words must be of at least one and at most 10,000 characters, but min_length={min_length!r} and "
+                f"max_length={max_length!r}."
+            )
+        if tokenizer is not None and not callable(tokenizer):
+            raise InputError(f"tokenizer must be a function from a text to its words, but is {tokenizer!r}.")
+        return cls(lowercase, as_stop_words(stop_words), (least, most), min_length, max_length, numbers, tokenizer)
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_dict() == other.to_dict() if isinstance(other, TextRule) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.lowercase, self.stop_words, self.ngrams, self.min_length, self.max_length, self.numbers))
+
+    def with_tokenizer(self, tokenizer: Tokenizer | None) -> TextRule:
+        """Return the rule with this tokenizer, or InputError if a rule that was read from a file still lacks its own."""
+        if isinstance(self.tokenizer, str) and tokenizer is None:
+            raise InputError(
+                f"the documents were split by the tokenizer {self.tokenizer}: give it again (tokenizer, --tokenizer)."
+            )
+        return self if tokenizer is None else replace(self, tokenizer=tokenizer)
+
+    def counting_only(self, words: Sequence[str] | None) -> TextRule:
+        """Return the rule with a digest of the only words that are counted; None means that all are."""
+        return replace(self, fixed_words=None if words is None else key_of(words))
+
+    def without_words(self, words: Iterable[str]) -> TextRule:
+        """Return the rule with these words added to its stop words."""
+        return replace(self, stop_words=self.stop_words | frozenset(words))
+
+    def changed_options(self) -> list[str]:
+        """Names of the options of reading, other than the tokenizer, that differ from their defaults."""
+        plain = TextRule()
+        return [name for name in _OPTIONS if getattr(self, name) != getattr(plain, name)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule as a dict for JSON, with the tokenizer as its name."""
+        name = self.tokenizer if isinstance(self.tokenizer, str | None) else _qualified_name(self.tokenizer)
+        return {
+            "lowercase": self.lowercase, "stop_words": sorted(self.stop_words), "ngrams": list(self.ngrams),
+            "min_length": self.min_length, "max_length": self.max_length, "numbers": self.numbers, "tokenizer": name,
+            "vocabulary": self.fixed_words,
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> TextRule:
+        """Return the rule that :meth:`to_dict` described, with defaults for what is missing; ValueError if it is invalid."""
+        names = {one.name: "vocabulary" if one.name == "fixed_words" else one.name for one in fields(cls)}
+        known = {name: record[key] for name, key in names.items() if key in record}
+        for name, kinds in _JSON_TYPES.items():
+            value = known.get(name)
+            if name in known and (not isinstance(value, kinds) or (kinds is int and isinstance(value, bool))):
+                raise ValueError(f"its text rule has the value {value!r} of {names[name]}")
+        if "stop_words" in known:
+            known["stop_words"] = frozenset(map(str, known["stop_words"]))
+        if "ngrams" in known:
+            if len(known["ngrams"]) != 2 or not all(isinstance(n, int) for n in known["ngrams"]):
+                raise ValueError(f"its text rule has the value {known['ngrams']!r} of ngrams")
+            known["ngrams"] = tuple(known["ngrams"])
+        return cls(**known)
+
+
+_OPTIONS = ("lowercase", "stop_words", "ngrams", "min_length", "max_length", "numbers")
+# Types of the values in JSON.
+_JSON_TYPES: dict[str, Any] = {
+    "lowercase": bool, "stop_words": list, "ngrams": list, "min_length": int, "max_length": int, "numbers": bool,
+    "tokenizer": str | None, "fixed_words": str | None,
+}  # fmt: skip
+
+
+def key_of(words: Iterable[str]) -> str:
+    """Return a digest of a set of words that is the same on every machine."""
+    text = "\n".join(sorted(words)).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
+
+
+def _qualified_name(function: Callable[..., Any]) -> str:
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{getattr(named, '__module__', 'builtins')}:{named.__qualname__}"

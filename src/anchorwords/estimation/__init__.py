@@ -1,0 +1,1 @@
+"""Parts of the scikit-learn estimator: batches, documents given a model, parameters."""

@@ -1,0 +1,124 @@
+"""The negative part of Y Y' by matrix products over tiles: the readable form, on any array namespace.
+
+Notation
+--------
+Y : (N, K)   compression, its rows sorted so that the checked words come first
+I            the first n rows
+E : (N, N)   max(-Y Y', 0) on rows I and columns I, zero elsewhere
+Omega        where E is positive; D_Omega keeps these entries of a matrix and clears the rest
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._namespace import array_namespace, like, to_numpy
+from .protocol import TooDense
+
+# Entries of Y Y' alive at a time, a tile: 2 MiB of float64, which stays in the cache while it is clipped and summed.
+_TILE_ENTRIES = 1 << 18
+# Pairs are listed up to this many times the entries of Y, or up to this many: 192 MiB.
+_DENSE = 4
+_DENSE_ENTRIES = 1 << 24
+
+
+def most_pairs(Y: Any) -> int:
+    """Pairs of negative entries that are worth a list: more of them cost more than tiles."""
+    return max(_DENSE_ENTRIES, _DENSE * Y.shape[0] * Y.shape[1])
+
+
+class TiledCorrection:
+    """E for one Y, by matrix products over tiles of Y_I Y'; nothing larger than a tile is kept.
+
+    Parameters
+    ----------
+    Y : (N, K) array
+        Checked rows first.
+    n_checked : int
+        |I|.
+    """
+
+    def __init__(self, Y: Any, n_checked: int) -> None:
+        self._Y = Y
+        self._n = n_checked
+        self._xp = array_namespace(Y)
+        self._sums: tuple[float, float, float] | None = None
+
+    @property
+    def total(self) -> float:
+        """Sum of the entries of E."""
+        return self._measured()[0]
+
+    @property
+    def squares(self) -> float:
+        """Squared Frobenius norm of E."""
+        return self._measured()[1]
+
+    @property
+    def min_entry(self) -> float:
+        """Most negative entry of Y Y' on the checked rows, 0 where there is none."""
+        return self._measured()[2]
+
+    def times(self, V: Any) -> Any:
+        """E V."""
+        product, self._sums = self._sweep(lambda start, stop: self._clipped(start, stop), V)
+        return product
+
+    def curvature(self, V: Any, P: Any) -> Any:
+        """D_Omega(P V' + V P') V."""
+        xp, n = self._xp, self._n
+
+        def entries(start: int, stop: int) -> Any:
+            moved = P[:n, :] @ V[start:stop, :].T + V[:n, :] @ P[start:stop, :].T
+            return xp.where(self._clipped(start, stop) > 0.0, moved, xp.zeros_like(moved))
+
+        return self._sweep(entries, V)[0]
+
+    def pairs(self) -> tuple[Any, Any]:
+        """Rows j and partners i < j of the negative entries, i in I, sorted by row."""
+        N, n = self._Y.shape[0], self._n
+        limit = most_pairs(self._Y)
+        rows, partners, found = [], [], 0
+        for start in range(0, N, max(1, _TILE_ENTRIES // n)):
+            stop = min(start + max(1, _TILE_ENTRIES // n), N)
+            j, i = np.nonzero(to_numpy(self._clipped(start, stop)).T > 0.0)
+            below = i < j + start
+            rows.append(j[below] + start)
+            partners.append(i[below])
+            found += rows[-1].size
+            if found > limit:
+                raise TooDense
+        return like(np.concatenate(rows), self._Y), like(np.concatenate(partners), self._Y)
+
+    def _measured(self) -> tuple[float, float, float]:
+        if self._sums is None:
+            self.times(self._Y[:, :1])
+        assert self._sums is not None
+        return self._sums
+
+    def _clipped(self, start: int, stop: int) -> Any:
+        """E on rows I and a run of columns."""
+        tile = self._Y[: self._n, :] @ self._Y[start:stop, :].T
+        return self._xp.where(tile < 0.0, -tile, self._xp.zeros_like(tile))
+
+    def _sweep(self, entries: Any, V: Any) -> tuple[Any, tuple[float, float, float]]:
+        """Product with V of the symmetric matrix that has these entries on rows I, and its sums."""
+        xp, n, N = self._xp, self._n, self._Y.shape[0]
+        width = max(1, _TILE_ENTRIES // n)
+        inside = xp.zeros_like(V[:n, :])
+        outside = []
+        total, squares, largest = 0.0, 0.0, 0.0
+        # A tile lies wholly inside I, where the matrix is its own mirror, or wholly outside.
+        for first, last, mirrored in ((0, n, 1.0), (n, N, 2.0)):
+            for start in range(first, last, width):
+                stop = min(start + width, last)
+                S = xp.astype(entries(start, stop), V.dtype)
+                total += mirrored * float(xp.sum(S, dtype=xp.float64))
+                squares += mirrored * float(xp.sum(S * S, dtype=xp.float64))
+                largest = max(largest, float(xp.max(S)))
+                inside = inside + S @ V[start:stop, :]
+                if start >= n:
+                    outside.append(S.T @ V[:n, :])
+        return xp.concat([inside, *outside], axis=0), (total, squares, -largest)
