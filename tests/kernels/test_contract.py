@@ -23,9 +23,9 @@ from anchorwords._namespace import array_namespace, to_numpy
 from anchorwords.corpus.scanner import character_kinds
 from anchorwords.datasets import make_topics
 from anchorwords.kernels import kernels_for
-from anchorwords.kernels.numba_kernels import NUMBA
+from anchorwords.kernels import numba_kernels as NUMBA
+from anchorwords.kernels import reference as REFERENCE
 from anchorwords.kernels.protocol import PROPORTIONS_GAP, Expectation, Kernels, Proportions, TokenRule, TooDense
-from anchorwords.kernels.reference import REFERENCE
 from anchorwords.linalg.simplex import _normalise
 from anchorwords.linalg.sparse import csr_parts
 from anchorwords.refine.refinement import Refinement

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -145,7 +145,7 @@ class Corpus:
         keep_words: Iterable[str] | None = None,
         *,
         rule: VocabularyRule | None = None,
-    ) -> Corpus:
+    ) -> Self:
         """Select words and documents as the paper does.
 
         First remove stop words and words outside ``min_df`` to ``max_df``. Then keep the ``n_words`` with the largest
@@ -177,10 +177,14 @@ class Corpus:
             rule, n_words=n_words, min_df=min_df, max_df=max_df, stop_words=stop_words, min_tokens=min_tokens,
             min_types=min_types, keep_words=keep_words,
         )  # fmt: skip
+        return self._pruned(rule)
+
+    def _pruned(self, rule: VocabularyRule) -> Self:
+        """What the rule keeps."""
         kept = curate(self.counts, self.vocabulary, rule)
         words = [self.vocabulary[i] for i in kept.words]
         names = None if self.doc_ids is None else [self.doc_ids[m] for m in kept.docs]
-        pruned = Corpus(self.counts[kept.docs][:, kept.words], words, names, text_rule=self.text_rule)
+        pruned: Any = Corpus(self.counts[kept.docs][:, kept.words], words, names, text_rule=self.text_rule)
         object.__setattr__(pruned, "vocabulary_rule", rule)
         object.__setattr__(pruned, "dropped", kept.dropped)
         return pruned

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from .corpus import Corpus
 from .parts import columns_kept
 from .prune import Dropped, eligible_words, long_documents, require_something_left, warn_of_kept_and_lost
 from .text_rule import TextRule
-from .vocabulary_rule import VocabularyRule, pruning_rule
+from .vocabulary_rule import VocabularyRule
 
 
 def open_corpus(path: str | os.PathLike[str]) -> StoredCorpus:
@@ -180,23 +180,8 @@ class StoredCorpus(Corpus):
             f"StoredCorpus({self.n_docs:,} documents, {self.n_words:,} words, {self.n_tokens:,} tokens, in {self.path})"
         )
 
-    def prune(
-        self,
-        n_words: int | None = None,
-        min_df: float = 1,
-        max_df: float = 1.0,
-        stop_words: str | os.PathLike[str] | Iterable[str] | None = None,
-        min_tokens: int = 5,
-        min_types: int = 3,
-        keep_words: Iterable[str] | None = None,
-        *,
-        rule: VocabularyRule | None = None,
-    ) -> StoredCorpus:
-        """As :meth:`Corpus.prune`, in one pass over the blocks: the result is a view of the same folder."""
-        rule = pruning_rule(
-            rule, n_words=n_words, min_df=min_df, max_df=max_df, stop_words=stop_words, min_tokens=min_tokens,
-            min_types=min_types, keep_words=keep_words,
-        )  # fmt: skip
+    def _pruned(self, rule: VocabularyRule) -> Self:
+        """What the rule keeps, as a view of the same folder, in one pass over the blocks."""
         names = self.vocabulary if rule.stop_words or rule.keep_words else ()
         words, dropped = eligible_words(
             self.document_frequencies,
@@ -221,7 +206,7 @@ class StoredCorpus(Corpus):
         warn_of_kept_and_lost(words[~alive], names, rule)
         dropped = dropped._replace(short_documents=self.n_docs - n_docs, orphaned_words=int((~alive).sum()))
         chosen = words[alive] if self._selection is None else self._selection.words[words[alive]]
-        return StoredCorpus(self._folder, _Selection(chosen, docs, df[alive], tf[alive]), rule, dropped)
+        return type(self)(self._folder, _Selection(chosen, docs, df[alive], tf[alive]), rule, dropped)
 
 
 def _places(words: IntArray, n_words: int) -> npt.NDArray[np.int32]:

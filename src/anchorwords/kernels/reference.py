@@ -13,8 +13,9 @@ from scipy.optimize import nnls
 from scipy.special import psi
 
 from .._typing import FloatArray
-from .protocol import CsrParts, Expectation, Kernels, NegativePart, Proportions
-from .reference_text import DictionaryWords, parse_triples
+from .protocol import CsrParts, Expectation, NegativePart, Proportions
+from .reference_text import DictionaryWords
+from .reference_text import parse_triples as parse_triples
 from .tiled import TiledCorrection
 
 # EM steps of `compose`: those of the first estimate, and the limit on those that end it.
@@ -237,23 +238,4 @@ def compose(
     return found
 
 
-class ReferenceKernels:
-    """Implementation of :class:`anchorwords.kernels.protocol.Kernels` for tests."""
-
-    gram_apply = staticmethod(gram_apply)
-    gram_stream = staticmethod(GramSums)
-    gram_rows = staticmethod(gram_rows)
-    squared_row_norms = staticmethod(squared_row_norms)
-    add_pair_sums = staticmethod(add_pair_sums)
-    negative_part = staticmethod(negative_part)
-    project_to_cone = staticmethod(project_to_cone)
-    simplex_least_squares = staticmethod(simplex_least_squares)
-    expect = staticmethod(expect)
-    gather = staticmethod(gather)
-    removal_losses = staticmethod(removal_losses)
-    compose = staticmethod(compose)
-    word_table = staticmethod(DictionaryWords)
-    parse_triples = staticmethod(parse_triples)
-
-
-REFERENCE: Kernels = ReferenceKernels()
+gram_stream, word_table = GramSums, DictionaryWords
