@@ -316,9 +316,9 @@ class Watched:
     seen: list = field(default_factory=list)
     name = "enn"
 
-    def __call__(self, C, n_components, given):
-        rectified = aw.ENN()(C, n_components, given)
-        self.seen.append([namespace_name(given.like), namespace_name(rectified.Y)])
+    def __call__(self, C, n_components, context):
+        rectified = aw.ENN()(C, n_components, context)
+        self.seen.append([namespace_name(context.like), namespace_name(rectified.Y)])
         return rectified
 
 

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from .corpus.corpus import Corpus
     from .corpus.read import import_corpus, read_corpus
     from .corpus.stored import open_corpus
+    from .corpus.text_rule import TextRule
+    from .corpus.vocabulary_rule import VocabularyRule
     from .estimator import AnchorTopicModel, load_model
     from .exploring.data import explorer_data
     from .exploring.page import explorer
     from .interpret.anchors import anchor_table
+    from .interpret.association import topic_association
     from .interpret.common_words import common_words
     from .interpret.labels import label_topics
     from .interpret.prevalence import prevalence_by
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from .interpret.topic_words import characteristic_words, prominent_words, top_indices, top_words, topic_table
     from .metrics.evaluate import evaluate
     from .model import Stability, TopicModel
+    from .provenance import Provenance
     from .rectify.alternating import rectify_ap
     from .rectify.enn import rectify_enn
     from .rectify.palm import rectify_palm
@@ -35,6 +39,8 @@ if TYPE_CHECKING:
     from .resampling.stability import stability
     from .scanning.record import Scan
     from .scanning.scan import scan
+    from .sources.convert import as_source
+    from .sources.source import Source
     from .statistics.moments import cooccurrence
     from .statistics.operator import CooccurrenceOperator
     from .statistics.saved_sketch import load_sketch
@@ -48,14 +54,19 @@ _HOME = {
     "Corpus": "corpus.corpus",
     "ENN": "rectify.rectifiers",
     "PALM": "rectify.rectifiers",
+    "Provenance": "provenance",
     "Rectified": "rectify.result",
     "Refinement": "refine.refinement",
     "Scan": "scanning.record",
+    "Source": "sources.source",
     "Stability": "model",
+    "TextRule": "corpus.text_rule",
     "TopicModel": "model",
+    "VocabularyRule": "corpus.vocabulary_rule",
     "align_topics": "compare",
     "anchor_table": "interpret.anchors",
     "anchor_words": "anchors.dense",
+    "as_source": "sources.convert",
     "changes": "compare",
     "characteristic_words": "interpret.topic_words",
     "common_words": "interpret.common_words",
@@ -80,6 +91,7 @@ _HOME = {
     "top_documents": "interpret.top_documents",
     "top_indices": "interpret.topic_words",
     "top_words": "interpret.topic_words",
+    "topic_association": "interpret.association",
     "topic_table": "interpret.topic_words",
 }
 _ROOMS = ("datasets", "exceptions", "export", "metrics", "plot")
@@ -92,15 +104,20 @@ __all__ = [
     "CooccurrenceOperator",
     "CooccurrenceSketch",
     "Corpus",
+    "Provenance",
     "Rectified",
     "Refinement",
     "Scan",
+    "Source",
     "Stability",
+    "TextRule",
     "TopicModel",
+    "VocabularyRule",
     "__version__",
     "align_topics",
     "anchor_table",
     "anchor_words",
+    "as_source",
     "changes",
     "characteristic_words",
     "common_words",
@@ -125,6 +142,7 @@ __all__ = [
     "top_documents",
     "top_indices",
     "top_words",
+    "topic_association",
     "topic_table",
 ]
 

@@ -18,7 +18,7 @@ from .learn import Learned, learn, with_rectified_rows
 from .model import TopicModel
 from .provenance import Provenance
 from .rectify.progress import Report, silent
-from .rectify.rectifiers import Circumstances, Rectifier, resolve_rectifier
+from .rectify.rectifiers import Rectifier, RectifyContext, resolve_rectifier
 from .refine.refinement import Refinement, refine_topics
 from .sources.source import Source
 from .statistics.cooccurrence import Cooccurrence
@@ -84,8 +84,8 @@ def fit_documents(
         "statistics: %d documents (%d too short), %d words, %d counts, %.2f s",
         C.n_docs, C.n_skipped, C.shape[0], C.n_counts, perf_counter() - begin,
     )  # fmt: skip
-    given = _circumstances(options, start=None if start is None else start[C.words.mask], like=source.like)
-    learned = learn(C, options.n_components, rectifier, choice, given, rows=C)
+    context = _context(options, start=None if start is None else start[C.words.mask], like=source.like)
+    learned = learn(C, options.n_components, rectifier, choice, context, rows=C)
     model = learned.model
     if options.refinement is not None:
         model = _refined(model, source, options.refinement, choice, C, n_jobs, report)
@@ -100,7 +100,7 @@ def fit_sketch(
     rectifier: Rectifier = resolve_rectifier(options.rectifier)
     words = sketch.vocabulary if vocabulary is None else vocabulary
     choice = _choice(sketch, options, words)
-    learned = learn(sketch, options.n_components, rectifier, choice, _circumstances(options))
+    learned = learn(sketch, options.n_components, rectifier, choice, _context(options))
     model = with_rectified_rows(learned.model)
     return replace(model, provenance=_provenance(learned, sketch, choice)).with_vocabulary(words)
 
@@ -113,8 +113,8 @@ def _choice(C: Cooccurrence | SketchedCooccurrence, options: FitOptions, words: 
     )  # fmt: skip
 
 
-def _circumstances(options: FitOptions, *, start: Any = None, like: Any = None) -> Circumstances:
-    return Circumstances(options.random_state, start, like, options.n_jobs, options.progress)
+def _context(options: FitOptions, *, start: Any = None, like: Any = None) -> RectifyContext:
+    return RectifyContext(options.random_state, start, like, options.n_jobs, options.progress)
 
 
 def _provenance(learned: Learned, C: Cooccurrence | SketchedCooccurrence, choice: Choice) -> Provenance:

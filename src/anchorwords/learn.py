@@ -20,7 +20,7 @@ from .anchors.given import Choice
 from .anchors.lowrank import clipped_rows, low_rank_anchor_words
 from .anchors.tandem import anchor_rows_of
 from .model import TopicModel, embed_words
-from .rectify.rectifiers import Circumstances, Rectifier
+from .rectify.rectifiers import Rectifier, RectifyContext
 from .rectify.result import Rectified
 from .sources.in_use import WordsInUse
 from .statistics.cooccurrence import Cooccurrence
@@ -69,7 +69,7 @@ def learn(
     n_components: int,
     rectifier: Rectifier,
     choice: Choice = _ANY,
-    given: Circumstances | None = None,
+    context: RectifyContext | None = None,
     *,
     rows: Cooccurrence | None = None,
 ) -> Learned:
@@ -84,19 +84,19 @@ def learn(
     rectifier : Rectifier
     choice : Choice
         What the choice of anchors is bound to, in numbers of the words in use.
-    given : Circumstances, optional
+    context : RectifyContext, optional
     rows : Cooccurrence, optional
         Where the model's ``anchor_rows`` come from, the anchors' rows of the original co-occurrence; without it there are
         none.
     """
-    how = given or Circumstances()
-    rectified = rectifier(statistics, n_components, how)
+    context = context or RectifyContext()
+    rectified = rectifier(statistics, n_components, context)
     begin = perf_counter()
-    how.report("topics", 0.0)
-    model = _topics_of(rectified, n_components, choice, how.n_jobs)
+    context.report("topics", 0.0)
+    model = _topics_of(rectified, n_components, choice, context.n_jobs)
     if rows is not None:
         model = with_original_rows(model, rows)
-    how.report("topics", 1.0)
+    context.report("topics", 1.0)
     logger.info("topics: %d anchors, raw sum of A %.4f, %.2f s", n_components, model.A_raw_sum, perf_counter() - begin)
     return Learned(embed_words(model, statistics.words), rectified)
 

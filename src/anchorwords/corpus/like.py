@@ -21,10 +21,9 @@ class Reading(NamedTuple):
 def reading_of(like: Any) -> Reading | None:
     """Return how the documents of a fitted estimator or a TopicModel were read; None if they were not text."""
     record = getattr(like, "model_", like)
-    if not hasattr(record, "vocabulary") or not hasattr(record, "anchors"):
+    if not hasattr(record, "provenance"):
         raise InputError(f"like must be a fitted AnchorTopicModel or a TopicModel, but is {type(like).__name__}.")
-    provenance = getattr(record, "provenance", None)
-    rule = getattr(like, "text_rule_", None) if provenance is None else provenance.reading
+    rule = record.provenance.reading
     return None if rule is None else Reading(rule, record.vocabulary)
 
 
@@ -40,6 +39,6 @@ def kept_as_for_fit(like: Any, corpus: Corpus) -> Corpus:
     unknown = frozenset(corpus.vocabulary) - known
     if len(unknown) == corpus.n_words:
         return corpus
-    fitted = getattr(getattr(record, "provenance", None), "vocabulary_rule", None) or VocabularyRule()
+    fitted = record.provenance.vocabulary_rule or VocabularyRule()
     rule = VocabularyRule(stop_words=unknown or None, min_tokens=fitted.min_tokens, min_types=fitted.min_types)
     return corpus.prune(rule=rule)

@@ -56,7 +56,7 @@ def explorer_data(
     title : str, optional
         Of the page.
     labels : sequence of K str, optional
-        Names of the topics, such as :func:`label_topics` gives; by default their first three words.
+        Names of the topics, such as :func:`label_topics` gives; by default those of the model, or the first three words.
     texts : sequence of str, or callable, optional
         Text of each document of the corpus, to show how the listed ones begin; or a function that is called once with the
         rows that are wanted, and returns a mapping from row to text.

@@ -23,8 +23,8 @@ from .start import leading_eigenpairs
 
 
 @dataclass(frozen=True)
-class Circumstances:
-    """What a rectification is given besides C and K.
+class RectifyContext:
+    """What a rectifier receives besides C and K.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Circumstances:
             )
 
 
-_PLAIN = Circumstances()
+_PLAIN = RectifyContext()
 
 
 class Rectifier(Protocol):
@@ -66,7 +66,7 @@ class Rectifier(Protocol):
 
     name: ClassVar[str]
 
-    def __call__(self, C: Any, n_components: int, given: Circumstances = _PLAIN) -> Rectified:
+    def __call__(self, C: Any, n_components: int, context: RectifyContext = _PLAIN) -> Rectified:
         """Rectify C, a :class:`~anchorwords.statistics.cooccurrence.Cooccurrence`, a matrix, or what has its products."""
         ...
 
@@ -82,15 +82,15 @@ class ENN:
 
     name: ClassVar[str] = "enn"
 
-    def __call__(self, C: Any, n_components: int, given: Circumstances = _PLAIN) -> Rectified:
+    def __call__(self, C: Any, n_components: int, context: RectifyContext = _PLAIN) -> Rectified:
         """Rectify C from its leading eigenpairs; see :class:`Rectifier`."""
         pairs = leading_eigenpairs(
-            C, n_components, given.random_state, start=given.start, like=given.like, report=given.report
+            C, n_components, context.random_state, start=context.start, like=context.like, report=context.report
         )
         begin = perf_counter()
         rectified = rectify_enn(
             pairs, n_components, n_rows=self.n_rows, relaxation=self.relaxation, max_iter=self.max_iter, tol=self.tol,
-            n_jobs=given.n_jobs, callback=given.progress(self.tol, self.max_iter),
+            n_jobs=context.n_jobs, callback=context.progress(self.tol, self.max_iter),
         )  # fmt: skip
         return logged(rectified, begin)
 
@@ -107,13 +107,13 @@ class PALM:
 
     name: ClassVar[str] = "palm"
 
-    def __call__(self, C: Any, n_components: int, given: Circumstances = _PLAIN) -> Rectified:
+    def __call__(self, C: Any, n_components: int, context: RectifyContext = _PLAIN) -> Rectified:
         """Rectify C by a non-negative factor; see :class:`Rectifier`."""
-        given.refuse_start()
+        context.refuse_start()
         begin = perf_counter()
         rectified = rectify_palm(
             C, n_components, s=self.s, gamma=self.gamma, max_iter=self.max_iter, inertial=self.inertial, tol=self.tol,
-            random_state=given.random_state, callback=given.progress(self.tol, self.max_iter),
+            random_state=context.random_state, callback=context.progress(self.tol, self.max_iter),
         )  # fmt: skip
         return logged(rectified, begin)
 
@@ -127,10 +127,10 @@ class AP:
 
     name: ClassVar[str] = "ap"
 
-    def __call__(self, C: Any, n_components: int, given: Circumstances = _PLAIN) -> Rectified:
+    def __call__(self, C: Any, n_components: int, context: RectifyContext = _PLAIN) -> Rectified:
         """Rectify the explicit C; see :class:`Rectifier`."""
-        given.refuse_start()
-        begin, callback = perf_counter(), given.progress(self.tol, self.max_iter)
+        context.refuse_start()
+        begin, callback = perf_counter(), context.progress(self.tol, self.max_iter)
         rectified = rectify_ap(_matrix(C), n_components, max_iter=self.max_iter, tol=self.tol, callback=callback)
         return logged(rectified, begin)
 
@@ -141,9 +141,9 @@ class Unrectified:
 
     name: ClassVar[str] = "none"
 
-    def __call__(self, C: Any, n_components: int, given: Circumstances = _PLAIN) -> Rectified:  # noqa: ARG002
+    def __call__(self, C: Any, n_components: int, context: RectifyContext = _PLAIN) -> Rectified:  # noqa: ARG002
         """C as it is; see :class:`Rectifier`."""
-        given.refuse_start()
+        context.refuse_start()
         return Rectified(self.name, None, np.array(_matrix(C), dtype=np.float64, copy=None), True, ())
 
 

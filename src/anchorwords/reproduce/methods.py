@@ -22,7 +22,7 @@ from ..learn import KnownEigenpairs, learn, with_original_rows
 from ..metrics.reference import Reference
 from ..model import TopicModel
 from ..rectify.progress import Report
-from ..rectify.rectifiers import AP, ENN, PALM, Circumstances, Rectifier, Unrectified
+from ..rectify.rectifiers import AP, ENN, PALM, Rectifier, RectifyContext, Unrectified
 from ..rectify.result import Rectified
 from ..rectify.start import starting_eigenpairs
 from ..sources.in_use import WordsInUse
@@ -103,7 +103,7 @@ def enn_and_law(start: tuple[FloatArray, FloatArray], K: int, clock: Clock, n_jo
 def _learned(statistics: Any, K: int, rectifier: Rectifier, clock: Clock, n_jobs: int | None) -> Outcome:
     """Rectify and factorise, each on the clock."""
     with _quiet(), clock.by_stage() as report:
-        model, rectified = learn(statistics, K, rectifier, given=Circumstances(n_jobs=n_jobs, report=report))
+        model, rectified = learn(statistics, K, rectifier, context=RectifyContext(n_jobs=n_jobs, report=report))
     return Outcome(model, rectified.C, rectified if rectified.history else None, clock.seconds)
 
 

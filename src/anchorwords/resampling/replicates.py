@@ -26,7 +26,7 @@ from ..exceptions import ConvergenceWarning, DegenerateWarning, InputError
 from ..learn import KnownEigenpairs, learn
 from ..linalg.randomized import randomized_eigh
 from ..model import TopicModel
-from ..rectify.rectifiers import ENN, Circumstances
+from ..rectify.rectifiers import ENN, RectifyContext
 from .reweighted import AsTheyAre, ReplicateStatistics
 
 # Eigenvectors sought, as a multiple of K, and passes for them: enough for every replicate to find its own K among them.
@@ -83,6 +83,6 @@ def replicate_topics(
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", DegenerateWarning)
         try:
-            return learn(statistics, K, rectifier, choice, Circumstances(n_jobs=n_jobs)).model
+            return learn(statistics, K, rectifier, choice, RectifyContext(n_jobs=n_jobs)).model
         except InputError:
             return None

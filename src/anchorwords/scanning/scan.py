@@ -22,7 +22,7 @@ from ..linalg.parallel import limited_threads
 from ..linalg.randomized import Eigenpairs
 from ..model import TopicModel
 from ..rectify.progress import Report, eigenpair_progress, silent
-from ..rectify.rectifiers import ENN, Circumstances
+from ..rectify.rectifiers import ENN, RectifyContext
 from ..rectify.result import Rectified
 from ..rectify.start import starting_eigenpairs
 from ..statistics.of_source import cooccurrence_of
@@ -205,7 +205,7 @@ class _Scanner:
             known = KnownEigenpairs(pairs.vectors, pairs.values, C.words)
             # Incoherence reads characteristic words off the anchors' rows.
             rows = C if keep_models or "mst_incoherence" in self._names else None
-            learned = learn(known, K, ENN(), self._choice, Circumstances(n_jobs=self._n_jobs), rows=rows)
+            learned = learn(known, K, ENN(), self._choice, RectifyContext(n_jobs=self._n_jobs), rows=rows)
             model = learned.model.with_vocabulary(self._source.words)
             judge.add(model)
             fits.append(learned.rectified)
