@@ -13,9 +13,10 @@ matching. Reading and pruning are done once, by the earlier version, and are not
 
 Stages: time from the first progress report of a stage to the first report of the next one. Statistics and eigenpairs count
 as one stage, because versions differ in when they first report the eigenpairs: at their start, or after some products.
-Work before a first report counts towards the preceding stage. Each process fits a
-small corpus first, so that loading compiled kernels is not part of a stage. The first run of each tree is discarded.
-Peak memory comes from separate processes that do nothing but load the corpus and fit.
+Work before a first report counts towards the preceding stage. Each process fits a small corpus first, so that loading
+compiled kernels is not part of a stage. The first run of each tree is discarded. The table also has the ratio of CPU
+time, over all threads, which depends less on what else the machine does. Peak memory comes from separate processes that
+do nothing but load the corpus and fit.
 
 The exit status is 1 if the total variation of a topic exceeds 1e-10, if a stage of at least 0.2 s or the whole fit is
 more than 3 % slower, if only one version reports a stage, or if peak memory grows by more than 3 %. To see how much two
@@ -107,19 +108,25 @@ def fit(task: dict) -> dict:
         if task.get("streamed"):
             corpus = streamed(corpus, Path(folder) / "corpus")
         loaded_mb = peak_mb()
-        first_reports: dict[str, float] = {}
-        begin = time.perf_counter()
+        first_reports: dict[str, dict] = {}
+        begin = clocks()
         model = estimator(task["topics"], task["preset"]).fit(
-            corpus, progress=lambda stage, _: first_reports.setdefault(TOGETHER.get(stage, stage), time.perf_counter())
+            corpus, progress=lambda stage, _: first_reports.setdefault(TOGETHER.get(stage, stage), clocks())
         )
-        end = time.perf_counter()
+        end = clocks()
         fit_mb = peak_mb()
     if "results" in task:
         for name in ("components_", "topic_correlation_", "anchors_"):
             np.save(Path(task["results"]) / f"{name}.npy", getattr(model, name))
     ends = [*list(first_reports.values())[1:], end]
-    seconds = {stage: stop - start for (stage, start), stop in zip(first_reports.items(), ends, strict=True)}
-    return {"seconds": seconds | {"whole fit": end - begin}, "loaded_mb": loaded_mb, "peak_mb": fit_mb}
+    spans = dict(zip(first_reports, zip(first_reports.values(), ends, strict=True), strict=True))
+    spans["whole fit"] = (begin, end)
+    taken = {clock: {stage: b[clock] - a[clock] for stage, (a, b) in spans.items()} for clock in begin}
+    return taken | {"loaded_mb": loaded_mb, "peak_mb": fit_mb}
+
+
+def clocks() -> dict[str, float]:
+    return {"seconds": time.perf_counter(), "CPU seconds": time.process_time()}
 
 
 def estimator(K: int, preset: str):
@@ -252,10 +259,10 @@ def measure_stages(bench: Bench, configuration: str, repeats: int) -> dict:
     runs: dict[str, list[dict]] = {version: [] for version in bench.trees}
     for repeat in range(repeats):
         for version in bench.trees:
-            seconds = bench.run(version, task | {"warm_up": True})["seconds"]
-            print(f"{configuration}, run {repeat}, {version}: {seconds}", file=sys.stderr, flush=True)
+            found = bench.run(version, task | {"warm_up": True})
+            print(f"{configuration}, run {repeat}, {version}: {found}", file=sys.stderr, flush=True)
             if repeat > 0:
-                runs[version].append(seconds)
+                runs[version].append({clock: found[clock] for clock in ("seconds", "CPU seconds")})
     peaks: dict[str, list[dict]] = {version: [] for version in bench.trees}
     for _ in range(MEMORY_RUNS):
         for version in bench.trees:
@@ -263,7 +270,7 @@ def measure_stages(bench: Bench, configuration: str, repeats: int) -> dict:
             peaks[version].append({key: found[key] for key in ("loaded_mb", "peak_mb")})
     print(f"{configuration}, memory: {peaks}", file=sys.stderr, flush=True)
     smallest = {version: min(found, key=lambda peak: peak["peak_mb"]) for version, found in peaks.items()}
-    reported = [{stage for seconds in found for stage in seconds} for found in runs.values()]
+    reported = [{stage for taken in found for stage in taken["seconds"]} for found in runs.values()]
     return {
         "configuration": configuration, **size, "K": K, "runs": runs, "stages": compared_stages(runs),
         "missing": sorted(reported[0] ^ reported[1]),
@@ -273,17 +280,21 @@ def measure_stages(bench: Bench, configuration: str, repeats: int) -> dict:
 
 def compared_stages(runs: dict[str, list[dict]]) -> dict[str, dict]:
     """Minimum and median seconds of each stage, and the ratio of the minima; a missing stage takes no time."""
-    stages = dict.fromkeys(stage for found in runs.values() for seconds in found for stage in seconds)
+    stages = dict.fromkeys(stage for found in runs.values() for taken in found for stage in taken["seconds"])
     stages.pop("whole fit", None)  # shown last
     compared = {}
     for stage in [*stages, "whole fit"]:
         row: dict = {}
         for version, found in runs.items():
-            taken = [seconds.get(stage, 0.0) for seconds in found]
-            row[version] = {"minimum": min(taken), "median": statistics.median(taken)}
-        before, after = row["before"]["minimum"], row["after"]["minimum"]
-        compared[stage] = row | {"ratio": after / before if before > 0.0 else None}
+            seconds, cpu = ([taken[clock].get(stage, 0.0) for taken in found] for clock in ("seconds", "CPU seconds"))
+            row[version] = {"minimum": min(seconds), "median": statistics.median(seconds), "CPU minimum": min(cpu)}
+        compared[stage] = row | {"ratio": ratio_of(row, "minimum"), "CPU ratio": ratio_of(row, "CPU minimum")}
     return compared
+
+
+def ratio_of(row: dict, key: str) -> float | None:
+    """After to before; None where before is zero."""
+    return row["after"][key] / row["before"][key] if row["before"][key] > 0.0 else None
 
 
 def failures(record: dict) -> list[str]:
@@ -316,9 +327,17 @@ def markdown(records: list[dict]) -> str:
             columns = ["topics", "documents", "words", "total variation", "difference of A", "same anchors"]
             parts.append(table(columns, [topic_line(row) for row in record["topics"]]))
         if record["stages"]:
-            columns = ["stage", "before: minimum s", "median s", "after: minimum s", "median s ", "ratio of minima"]
+            columns = [
+                "stage",
+                "before: minimum s",
+                "median s",
+                "after: minimum s",
+                "median s ",
+                "ratio of minima",
+                "of CPU time",
+            ]
             parts += [f"Each version ran {record['repeats']} times; the first run is discarded.\n"]
-            parts += [table([row["configuration"], *columns[1:]], stage_lines(row)) for row in record["stages"]]
+            parts += [table([row["configuration"], *columns], stage_lines(row)) for row in record["stages"]]
             columns = ["peak memory", "before: MB", "loaded MB", "after: MB", "loaded MB ", "ratio"]
             parts.append('"Loaded" is the peak before the fit starts.\n')
             parts.append(table(columns, [memory_line(row) for row in record["stages"]]))
@@ -340,8 +359,8 @@ def stage_lines(row: dict) -> list[list[str]]:
     lines = []
     for stage, seconds in row["stages"].items():
         numbers = [seconds[version][key] for version in ("before", "after") for key in ("minimum", "median")]
-        ratio = "-" if seconds["ratio"] is None else f"{seconds['ratio']:.3f}"
-        lines.append([stage, *(f"{number:.3f}" for number in numbers), ratio])
+        ratios = ["-" if seconds[key] is None else f"{seconds[key]:.3f}" for key in ("ratio", "CPU ratio")]
+        lines.append([stage, *(f"{number:.3f}" for number in numbers), *ratios])
     return lines
 
 

@@ -32,9 +32,9 @@ _SMALL_FACTOR, _SMALL_PRODUCT = 1e-25, 1e-100
 def expect(
     rows: CsrParts, B: FloatArray, alpha: FloatArray, gamma: FloatArray, steps: int, n_jobs: int | None = None
 ) -> Expectation:
-    """Improve gamma by so many steps."""
+    """Improve gamma by so many steps, in place where it can be written to."""
     indptr, indices, data = rows
-    gamma = np.array(gamma, order="C")
+    gamma = np.require(gamma, requirements=["C", "W"])
     M, K = gamma.shape
     v, ratio, likelihood = np.empty((M, K)), np.empty(data.size), np.empty(M)
 

@@ -169,7 +169,8 @@ def expect(
     """
     kernels = kernels_for(B)
     found = kernels.expect(documents.by_row, B, alpha, gamma, steps, n_jobs)
-    gamma[...] = found.gamma
+    if found.gamma is not gamma:
+        gamma[...] = found.gamma
     if words is not None:
         ratio = found.ratio
         if documents.weights is not None:
