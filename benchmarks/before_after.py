@@ -1,7 +1,8 @@
 """Check that a refactoring changes neither the topics nor the time and memory of a fit.
 
     python benchmarks/before_after.py --before REV_OR_PATH [--quick] [--parts topics,stages] [--corpora nips12,kos,...]
-                                      [--configurations nips12-paper,...] [--repeats 5] [--data ../shared/data] [--write]
+                                      [--configurations nips12-paper,...] [--repeats 5] [--data ../shared/data]
+                                      [--write [--append]]
 
 Compare the source tree of an earlier version ("before") with the checkout that contains this script ("after"). Every
 measurement runs in a new process that imports only one of the two, and the trees take turns, so that a change in the
@@ -328,7 +329,6 @@ def markdown(records: list[dict]) -> str:
             parts.append(table(columns, [topic_line(row) for row in record["topics"]]))
         if record["stages"]:
             columns = [
-                "stage",
                 "before: minimum s",
                 "median s",
                 "after: minimum s",
@@ -393,6 +393,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, help="runs per configuration and version, at least 2 (default: 5)")
     parser.add_argument("--quick", action="store_true", help="topics of kos and nips12, stages of nips12, 3 repeats")
     parser.add_argument("--write", action="store_true", help="write docs/tables/before_after.md and .json")
+    parser.add_argument("--append", action="store_true", help="keep the earlier runs in the files that are written")
     options = parser.parse_args()
 
     quick_configurations = [name for name in CONFIGURATIONS if name.startswith("nips12-")]
@@ -420,7 +421,9 @@ def main() -> None:
         record["stages"] = [measure_stages(bench, name, repeats) for name in fits]
     record["failures"] = failures(record)
     print(markdown([record]), end="")
-    write_tables(options.output, [record], markdown)
+    earlier = options.output.with_suffix(".json") if options.append and options.output else None
+    records = json.loads(earlier.read_text()) if earlier and earlier.is_file() else []
+    write_tables(options.output, [*records, record], markdown)
     sys.exit(1 if record["failures"] else 0)
 
 

@@ -31,7 +31,7 @@ TABLES = {
     for page, names in {
         "README.md": ("readers",),
         "docs/algorithms.md": ("agreement", "limit", "one_pass", "tolerance"),
-        "docs/benchmarks.md": ("peers", "converged", "scaling", "floor", "ablation", "side_by_side"),
+        "docs/benchmarks.md": ("peers", "converged", "scaling", "floor", "ablation", "before_after", "side_by_side"),
         "docs/corpora.md": ("reading", "large"),
         "docs/metrics.md": ("readings", "metrics", "evaluate"),
         "docs/documents.md": ("composition_error", "second_moment", "transform", "labelled"),

@@ -245,8 +245,8 @@ class Kernels(Protocol):
     ) -> Expectation:
         """Repeat gamma <- alpha + v * (B'(x / (B v))), v = exp(digamma(gamma)) scaled to sum one, for each document x.
 
-        ``B`` (N, K), ``alpha`` (K,) and the accumulator ``gamma`` (M, K) are positive. Words of (almost) no probability are
-        left out.
+        ``B`` is (N, K); ``alpha`` (K,) and the accumulator ``gamma`` (M, K) are positive. Words of (almost) no probability
+        are left out.
         """
         ...
 
