@@ -342,10 +342,12 @@ def markdown(records: list[dict]) -> str:
             parts.append('"Loaded" is the peak before the fit starts.\n')
             parts.append(table(columns, [memory_line(row) for row in record["stages"]]))
         if record["failures"]:
-            parts.append("\n".join(["Outside the limits:", "", *(f"- {sentence}" for sentence in record["failures"])]))
+            parts.append(
+                "\n".join(["Outside the limits:", "", *(f"- {sentence}" for sentence in record["failures"]), ""])
+            )
         else:
-            parts.append("Everything is within the limits.")
-    return "\n".join(parts) + "\n"
+            parts.append("Everything is within the limits.\n")
+    return "\n".join(parts).rstrip() + "\n"
 
 
 def topic_line(row: dict) -> list[str]:
