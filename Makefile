@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 # Lints the scripts and styles of the explorer's page; fetched by npx.
 BIOME  := 2.6.6
 
-.PHONY: demo test test-slow lint lint-page bench docs clean
+.PHONY: demo test test-slow campaign lint lint-page bench docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -44,6 +44,11 @@ test: lint
 # The rest of the tests, which .ci/run adds.
 test-slow: $(VENV)/.developer
 	$(PYTEST) -m "slow and not browser" $(PYTEST_ARGS)
+
+# The long form of the campaign of faults, with its table; the short form is a part of test-slow.
+MINUTES ?= 60
+campaign: $(VENV)/.developer
+	$(BIN)/python -m tests.campaign --minutes $(MINUTES) $(CAMPAIGN_ARGS)
 
 bench: $(VENV)/.developer
 	$(BIN)/python benchmarks/tolerance.py --quick
