@@ -19,6 +19,7 @@ from .replacing import put_in_place
 from .temporary import clear_abandoned, temporary_folder
 
 _SCRATCH = "anchorwords-scratch"
+_STREAMS = ("/dev/", "/proc/")
 # Errors of a disk, not of the data that is being written to it.
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 
@@ -91,6 +92,9 @@ def real_path(path: str | os.PathLike[str]) -> Path:
 def require_writable_file(path: str | os.PathLike[str]) -> Path:
     """Raise OutputError unless a file can be written there; return its path without links."""
     target = real_path(path)
+    if os.path.abspath(path).startswith(_STREAMS) and not os.path.abspath(path).startswith("/dev/shm/"):
+        # Links such as /dev/stdout may lead to a file that has no name any more.
+        raise OutputError(f"{path} is a device or a stream, not a file: choose another name; nothing was written.")
     with _telling_of(target):
         _require_plain_file(target)
         if not target.parent.is_dir():
