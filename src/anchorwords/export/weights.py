@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -11,6 +10,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 
+from .._printable import json_text
 from ..exceptions import InputError
 from .lines import separated, write_lines
 
@@ -67,7 +67,7 @@ def weight_lines(weights: Iterator[Any], names: Iterator[str], n_topics: int, su
             name = next(names)
             if suffix == ".jsonl":
                 record = {"document": name, "topics": [round(float(w), _DIGITS) for w in row]}
-                yield json.dumps(record, ensure_ascii=False) + "\n"
+                yield json_text(record) + "\n"
             else:
                 yield separated([name, *(f"{w:.{_DIGITS}f}" for w in row)], suffix)
 
