@@ -78,7 +78,10 @@ class Kernel:
         self.py_func = function
         self._signatures = signatures
         self._straight = straight
-        self._options = {"nogil": True, "error_model": "numpy", **options}
+        # A function that a kernel calls, and that is not inlined, is in the machine code as a weak symbol. The process that
+        # compiles takes the function's own earlier code for it, a process that loads the kernel takes the copy that comes
+        # with the kernel: each was optimised differently and rounds differently. So every call is inlined.
+        self._options = {"nogil": True, "error_model": "numpy", "forceinline": True, **options}
         self._forms: list[Callable[..., Any] | None] = [None] * len(signatures)
         update_wrapper(self, function)
 
