@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable
 from functools import update_wrapper
@@ -17,6 +18,12 @@ logger = logging.getLogger("anchorwords.linalg")
 
 # The compiler takes one thread at a time, and a kernel is to be compiled once.
 _COMPILING = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    # A fork waits until no kernel is being compiled: a child would find this lock, and the compiler's own, held by a thread
+    # that it does not have.
+    os.register_at_fork(
+        before=_COMPILING.acquire, after_in_parent=_COMPILING.release, after_in_child=_COMPILING.release
+    )
 
 # The argument types of all kernels. Arrays are C-ordered; those a kernel only reads are declared read-only, which
 # accepts writable ones too.
@@ -94,8 +101,8 @@ class Kernel:
         with _COMPILING:
             if self._forms[form] is None:
                 before = numba.config.SLP_VECTORIZE  # type: ignore[attr-defined]
-                numba.config.SLP_VECTORIZE = int(self._straight) or before  # type: ignore[attr-defined]
                 try:
+                    numba.config.SLP_VECTORIZE = int(self._straight) or before  # type: ignore[attr-defined]
                     self._forms[form] = self._compile(form)
                 finally:
                     numba.config.SLP_VECTORIZE = before  # type: ignore[attr-defined]
