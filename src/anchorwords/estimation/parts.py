@@ -46,9 +46,9 @@ def shown_log(verbose: int) -> Iterator[None]:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
     level = root.level
-    root.addHandler(handler)
-    root.setLevel(logging.INFO)
     try:
+        root.addHandler(handler)
+        root.setLevel(logging.INFO)
         yield
     finally:
         root.removeHandler(handler)
