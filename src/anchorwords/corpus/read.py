@@ -202,8 +202,6 @@ def reading_options(
     """The arguments of :func:`read_corpus`, checked."""
     if separator is not None and not separator:
         raise InputError("separator must be at least one character, but is empty.")
-    if format == "csv" and separator is not None and len(separator) != 1:
-        raise InputError(f"separator must be one character in CSV, but is {separator!r}.")
     if every_word and like is None:
         raise InputError("every_word adds to the words of a model, but there is none: give the model as like.")
     return _Options(
@@ -405,7 +403,7 @@ def documents_in(source: Any, kind: str, options: _Options, watch: Watch) -> Doc
     if kind == "baskets":
         return found_in.baskets_of(path, options.separator or "\t", watch)
     if kind == "csv":
-        return found_in.columns_of_csv(path, text, name, options.header, (options.separator or ",")[0], watch)
+        return found_in.columns_of_csv(path, text, name, options.header, options.separator or ",", watch)
     if kind == "tsv":
         return found_in.columns_of_tsv(path, text, name, options.header, options.separator or "\t", watch)
     if kind == "jsonl":

@@ -6,7 +6,6 @@ a string or a list of tokens, gathered into batches by :func:`batches`.
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from .._memory import available_bytes
 from ..exceptions import CorpusFormatError, InputError
+from .csv_rows import csv_rows
 from .files import Watch, lines, sentence, short, shown, whole_text
 
 # A batch is closed at so many documents or characters (tokens count as eight).
@@ -132,28 +132,7 @@ def columns_of_csv(
     path: Path, text: Column, name: Column, header: bool | None, separator: str, watch: Watch | None = None
 ) -> Documents:
     """Columns of a table whose fields are separated by commas and may be quoted, line ends included."""
-    limit = csv.field_size_limit(1 << 30)  # the module's own is smaller than an honest document
-    try:
-        # Lines end in \n here: what else Unicode takes for the end of a line is a part of a document. A null character,
-        # which text does not have, follows the last: a quote that is still open would swallow it.
-        reader = csv.reader(chain((line + "\n" for _, line in lines(path, watch)), ["\0"]), delimiter=separator)
-
-        def rows() -> Iterator[tuple[int, list[str]]]:
-            line = 1
-            try:
-                for row in reader:
-                    if row == ["\0"]:
-                        return
-                    if row and row[-1].endswith("\0"):
-                        raise CorpusFormatError(f"{path}, line {line}: a quote is opened here, but never closed.")
-                    yield line, row
-                    line = reader.line_num + 1
-            except csv.Error as error:
-                raise CorpusFormatError(f"{path}, line {reader.line_num}: not a table of CSV ({error}).") from error
-
-        yield from _columns_of_rows(path, rows(), text, name, header)
-    finally:
-        csv.field_size_limit(limit)
+    return _columns_of_rows(path, csv_rows(path, lines(path, watch), separator), text, name, header)
 
 
 def _columns_of_rows(
