@@ -10,7 +10,6 @@ import reprlib
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
@@ -106,6 +105,13 @@ def refuse_bomb(path: Path, packed: int, unpacked: int) -> None:
         )
 
 
+def most_unpacked(path: Path) -> int:
+    """Bytes that a file can have at most, unpacked."""
+    size = path.stat().st_size
+    with path.open("rb") as raw:
+        return max(_BOMB_BYTES, _BOMB_RATIO * size) if _is_compressed(raw.read(4)) else size
+
+
 @contextmanager
 def unchanged(path: Path) -> Iterator[None]:
     """Raise CorpusFormatError if the file at a path is not the same, unchanged, when the block has been left."""
@@ -135,7 +141,7 @@ def chunks(path: Path, watch: Watch | None = None) -> Iterator[bytes]:
             packed = before.st_size
             magic = raw.read(4)
             raw.seek(0)
-            compressed = magic.startswith(_GZIP) or _is_zstd(magic)
+            compressed = _is_compressed(magic)
             unpacked = 0
             with _unpacked(path, raw, magic) as stream:
                 while piece := stream.read(_CHUNK):
@@ -156,6 +162,10 @@ def chunks(path: Path, watch: Watch | None = None) -> Iterator[bytes]:
         if isinstance(error, CorpusFormatError):
             raise
         raise CorpusFormatError(f"{shown(path)} cannot be read ({error}).") from None  # a null character in the name
+
+
+def _is_compressed(magic: bytes) -> bool:
+    return magic.startswith(_GZIP) or _is_zstd(magic)
 
 
 def _is_zstd(magic: bytes) -> bool:
@@ -186,7 +196,7 @@ class _ZstdReader:
     """Reads frame after frame; a file cut short, which the package's own reader takes for the end, is an error."""
 
     # Input at once: a byte of a bomb unpacks to 32 KiB.
-    _INPUT = 1 << 10
+    _INPUT = 1 << 7
 
     def __init__(self, raw: IO[bytes], path: Path, decompressor: Any) -> None:
         self._raw = raw
@@ -261,6 +271,11 @@ def _at_line_ends(pieces: Iterable[bytes], name: Path | str) -> Iterator[bytes]:
 
 def _with_feeds(piece: bytes) -> bytes:
     return piece.replace(b"\r", b"\n")
+
+
+def with_line_feeds(start: bytes) -> bytes:
+    """The beginning of a file, with line feeds where carriage returns alone end its lines."""
+    return start if b"\n" in start else _with_feeds(start)
 
 
 def text_chunks(path: Path, watch: Watch | None = None) -> Iterator[tuple[int, str]]:
@@ -346,13 +361,10 @@ def beginning(path: Path, size: int = 4096) -> bytes:
 
 
 class Unpacked(io.RawIOBase):
-    """The unpacked bytes of a text file, for a reader of another package that wants a file to read from.
+    """Pieces of bytes, for a reader of another package that wants a file to read from."""
 
-    There are no null bytes in it, and it ends in a line end: scipy's reader of Matrix Market files crashes otherwise.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._pieces = chain(_without_nulls(path), [b"\n"])
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = iter(pieces)
         self._rest = b""
 
     def readable(self) -> bool:
@@ -361,16 +373,12 @@ class Unpacked(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Fill a buffer, or as much of it as there is."""
-        if not self._rest:
-            self._rest = next(self._pieces, b"")
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = piece
         size = min(len(buffer), len(self._rest))
         buffer[:size] = self._rest[:size]
         self._rest = self._rest[size:]
         return size
-
-
-def _without_nulls(path: Path) -> Iterator[bytes]:
-    for piece in chunks(path):
-        if b"\0" in piece:
-            raise CorpusFormatError(f"{shown(path)} holds a null byte, which text does not have: is it a binary file?")
-        yield piece

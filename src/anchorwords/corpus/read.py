@@ -26,6 +26,7 @@ from .files import Watch
 from .formats import TEXT_FORMATS, format_of
 from .like import Reading, reading_of
 from .matrices import read_matrix
+from .parquet import columns_of_parquet
 from .parts import Part, hashes_of, ordered_rows, part_of, require_distinct, row_slices
 from .readers import Column, Documents
 from .stored import StoredCorpus, open_corpus
@@ -409,7 +410,7 @@ def documents_in(source: Any, kind: str, options: _Options, watch: Watch) -> Doc
     if kind == "jsonl":
         return found_in.objects_of_json_lines(path, text, name, watch)
     if kind == "parquet":
-        return found_in.columns_of_parquet(path, text, name, watch)
+        return columns_of_parquet(path, text, name, watch)
     return found_in.lines_of(path, watch)
 
 
