@@ -25,6 +25,10 @@ class SketchFormatError(InputError):
     """A sketch folder is missing, damaged or not ours."""
 
 
+class OutputError(AnchorwordsError, OSError):
+    """A result cannot be written where it was asked for; what was there is unchanged."""
+
+
 class UndefinedMetricError(InputError):
     """A metric has no value for this model and these documents."""
 

@@ -6,11 +6,9 @@ import hashlib
 import importlib.metadata
 import itertools
 import json
-import mmap
 import os
 import platform
 import shutil
-import stat
 import sys
 from contextlib import suppress
 
@@ -175,7 +173,6 @@ def test_no_pickle_and_no_leftovers(fitted, tmp_path):
     files = sorted(path.name for path in (tmp_path / "deep" / "model").iterdir())
     assert files == ["model.json", "model.safetensors"]
     assert os.listdir(tmp_path / "deep") == ["model"]
-    assert stat.S_IMODE((tmp_path / "deep" / "model").stat().st_mode) == 0o755
 
 
 def test_replaces_a_model_but_nothing_else(fitted, tmp_path):
@@ -207,28 +204,6 @@ def test_a_failure_leaves_the_old_model(fitted, tmp_path, monkeypatch):
     assert (target / "model.json").read_bytes() == before
     assert os.listdir(tmp_path) == ["model"]
     aw.load_model(target)
-
-
-@pytest.mark.parametrize("failure", [OSError("disk gone"), KeyboardInterrupt()])
-def test_a_failed_swap_puts_the_old_model_back(fitted, tmp_path, monkeypatch, failure):
-    from pathlib import Path
-
-    target = tmp_path / "model"
-    fitted.save(target)
-    original = Path.rename
-
-    def rename(self, other):
-        if Path(other) == target and ".partial-" in self.name:
-            raise failure
-        return original(self, other)
-
-    monkeypatch.setattr(_folders, "_exchanged", lambda *_: False)  # a system that cannot exchange two names
-    monkeypatch.setattr(Path, "rename", rename)
-    with pytest.raises(type(failure)):
-        fitted.save(target)
-    monkeypatch.undo()
-    aw.load_model(target)
-    assert os.listdir(tmp_path) == ["model"]
 
 
 def test_folders_that_only_look_like_a_model_are_left_alone(fitted, tmp_path):
@@ -365,7 +340,7 @@ def test_the_smallest_models(tmp_path):
     same_record(read_model(tmp_path / "model"), model)
 
 
-def test_arrays_are_mapped_and_read_only(tmp_path):
+def test_arrays_are_read_only_and_nothing_done_to_the_file_changes_them(tmp_path):
     write_model(tmp_path / "model", model_v4.record())
     found = read_model(tmp_path / "model")
     assert len(arrays_of(found)) == 17
@@ -374,10 +349,8 @@ def test_arrays_are_mapped_and_read_only(tmp_path):
         assert array.flags.aligned
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
-        owner = array
-        while isinstance(owner, np.ndarray):
-            owner = owner.base
-        assert isinstance(owner, mmap.mmap)
+    os.truncate(tmp_path / "model" / "model.safetensors", 0)  # a mapped file would end the process with SIGBUS
+    same_record(found, model_v4.record())
 
 
 def test_a_loaded_model_outlives_its_folder(fitted, sampled, tmp_path):
@@ -1022,9 +995,9 @@ def test_files_of_two_models_do_not_mix(fitted, folder, tmp_path):
 
 def test_files_that_are_missing_or_no_files(folder):
     (folder / "model.safetensors").unlink()
-    refused(folder, "model.safetensors is missing or not a plain file")
+    refused(folder, "model.safetensors is missing")
     (folder / "model.safetensors").mkdir()
-    refused(folder, "model.safetensors is missing or not a plain file")
+    refused(folder, "model.safetensors cannot be read: not a plain file")
 
 
 def test_files_that_are_too_many(folder):
@@ -1241,31 +1214,3 @@ def test_a_bare_record_can_be_written(nonnegative_factor, tmp_path):
     assert found.anchor_rows is None
     assert found.provenance.parameters == {}
     assert aw.load_model(tmp_path / "model").n_components == model.n_components
-
-
-def test_what_killed_processes_leave_is_cleared_or_put_back(fitted, tmp_path, monkeypatch):
-    # A process that is gone: a number the system does not give out.
-    gone = 2**22 + 1
-    (tmp_path / f".model.partial-{gone}-a").mkdir()
-    fitted.save(tmp_path / "model")
-    assert os.listdir(tmp_path) == ["model"]
-    # Killed between the two moves of a system that cannot exchange names: the old model comes back before the new one
-    # takes its place, and is what stays if that fails.
-    (tmp_path / "model").rename(tmp_path / f".model.replaced-{gone}-a")
-    with pytest.raises(RuntimeError), _folders.written_whole(tmp_path / "model"):
-        raise RuntimeError
-    aw.load_model(tmp_path / "model")
-    # What a living process works on is left alone, whatever its number: in containers all are number one.
-    busy = tmp_path / f".model.partial-{gone}-b"
-    busy.mkdir()
-    with _folders._owned(busy):
-        fitted.save(tmp_path / "model")
-        assert busy.exists()
-    fitted.save(tmp_path / "model")
-    assert os.listdir(tmp_path) == ["model"]
-    # Where there are no locks, the number decides.
-    monkeypatch.setitem(sys.modules, "fcntl", None)
-    for number, left in ((gone, False), (os.getppid(), True)):
-        (tmp_path / f".model.partial-{number}-a").mkdir()
-        fitted.save(tmp_path / "model")
-        assert (tmp_path / f".model.partial-{number}-a").exists() == left

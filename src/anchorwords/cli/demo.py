@@ -49,11 +49,14 @@ def demo(
     from .. import AnchorTopicModel, topic_table
     from ..datasets import load_docstrings
     from ..presets import ranking_for
+    from ..storage.writing import require_writable_file
     from .console import error_console, fit_progress
     from .tables import print_topics
 
     if not output.absolute().parent.is_dir() or output.is_dir():
         raise typer.BadParameter(f"--output {output} cannot be written: name a file in a folder that is there")
+    if not (no_page or as_json):
+        require_writable_file(output)
     if not quiet:
         error_console().print(
             "Reading the docstrings of NumPy, SciPy, scikit-learn and Python (about 20 s the first time, then cached) ...",

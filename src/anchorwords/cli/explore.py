@@ -115,7 +115,7 @@ def _check(
 
 def _written(output: Path | None, as_json: bool) -> AbstractContextManager[Path | None]:
     """The file to fill; refused before there is any work where it cannot be."""
-    from ..storage.folders import file_written_whole
+    from ..storage.writing import file_written_whole
 
     if output is None:
         return nullcontext()

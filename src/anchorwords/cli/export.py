@@ -70,7 +70,7 @@ def export(
     from ..export import show_topics, write_graph
     from ..export.lines import write_lines
     from ..presets import ranking_for
-    from ..storage.folders import file_written_whole
+    from ..storage.writing import file_written_whole, require_writable_file
     from .console import remark
 
     if to is Target.pyldavis and source is None:
@@ -86,6 +86,7 @@ def export(
             stacklevel=1,
         )
         min_association = min_lift
+    require_writable_file(output)
     fitted = load_model(model)
     if to in (Target.graphml, Target.gexf):
         least, ranking = min_association or 0.0, ranking_for(fitted)

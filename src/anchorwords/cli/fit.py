@@ -102,13 +102,32 @@ def fit(
         with opened(source, with_stop_words(reading, choosing), quiet, jobs) as corpus:
             model, summary = _fit_documents(corpus, topics, choosing, guiding, own, quiet)
     if output is not None:
-        model.save(output)
+        _save(model, output)
     summary = {
         "model": None if output is None else str(output), "topics": topics, **summary, "preset": guiding.preset,
         "rectifier": rectifier.value, "steps": model.n_iter_, "converged": model.converged_, **_learned(model),
         "seconds": round(perf_counter() - begin, 3),
     }  # fmt: skip
     _show(model, summary, ranking_for(model), words, replacing, as_json, quiet)
+
+
+def _save(model: AnchorTopicModel, output: Path) -> None:
+    """Save a model; if it cannot be saved there any more, save it elsewhere and say so: the fit may have taken hours."""
+    import tempfile
+
+    from ..exceptions import ModelFormatError, OutputError
+
+    try:
+        model.save(output)
+    except (OSError, ModelFormatError) as error:
+        try:
+            elsewhere = tempfile.mkdtemp(prefix="anchorwords-model-")
+            model.save(elsewhere)
+        except Exception:
+            raise error from None
+        raise OutputError(
+            f"{error} The model was saved in {elsewhere} instead: move it to where you want it."
+        ) from error
 
 
 class _Own(NamedTuple):

@@ -56,7 +56,7 @@ def groups(
     from .. import load_model, prevalence_by, top_words
     from ..export.lines import write_lines
     from ..presets import ranking_for
-    from ..storage.folders import file_written_whole
+    from ..storage.writing import file_written_whole, require_writable_file
     from .console import remark, working
     from .listings import groups_as_listing
     from .tables import print_listing
@@ -64,6 +64,8 @@ def groups(
     suffix = None if output is None else suffix_of(output, (".csv", ".tsv"))
     if not 0.0 < level < 1.0:
         raise typer.BadParameter(f"--level must be between 0 and 1, such as 0.9, but is {level}")
+    if output is not None:
+        require_writable_file(output)
     fitted = load_model(model)
     given = read_labels(labels, label_column)
     with opened(source, reading, quiet, jobs, like=fitted) as corpus, working("Documents", quiet):

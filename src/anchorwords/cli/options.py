@@ -253,7 +253,7 @@ def opened(
     from .. import import_corpus, open_corpus
     from ..corpus.read import contradicting_options
     from ..corpus.stored import is_corpus_folder
-    from ..storage.folders import scratch_folder
+    from ..storage.writing import scratch_folder
     from .console import reading_progress
 
     if source != "-" and reading["format"] in ("auto", "corpus") and is_corpus_folder(Path(source)):

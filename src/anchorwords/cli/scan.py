@@ -165,9 +165,14 @@ def _show(scan: Scan, left_out: int, command: str) -> None:
 def _require_drawable(path: Path) -> None:
     """Raise before the work where there would be no picture."""
     from ..plot.style import require_matplotlib
+    from ..storage.writing import require_place, require_writable_file
 
     suffix_of(path, (".svg", ".png", ".pdf"), "--plot")
     require_matplotlib()
+    if path.absolute().parent.is_dir():
+        require_writable_file(path)
+    else:
+        require_place(path.absolute())
 
 
 def _draw(found: Scan, path: Path) -> None:

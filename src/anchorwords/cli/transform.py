@@ -73,10 +73,13 @@ def transform(
     from ..export.document_topics import PassingDocuments
     from ..export.weights import SUFFIXES, require_writer, weight_lines
     from ..infer.compose import check_method
+    from ..storage.writing import require_writable_file
     from .console import document_progress, remark, working
 
     suffix = (".jsonl" if as_json else ".csv") if output is None else suffix_of(output, SUFFIXES)
     require_writer(suffix)
+    if output is not None:
+        require_writable_file(output)
     fitted = load_model(model)
     fitted.n_jobs = jobs
     chosen = check_method(fitted.composition if method is None else method.value)

@@ -6,6 +6,7 @@ import logging
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -17,8 +18,7 @@ from .._typing import SparseLike
 from .._validation import check_n_jobs, check_vocabulary
 from ..exceptions import CorpusFormatError, InputError, TextWarning
 from ..linalg.parallel import for_each_block
-from ..storage.corpus_folder import FILES, FORMAT, CorpusWriter
-from ..storage.folders import written_whole
+from ..storage.corpus_folder import FORMAT, CorpusWriter
 from . import readers as found_in
 from .corpus import Corpus
 from .counting import DocumentCounter
@@ -157,13 +157,12 @@ def import_corpus(source: Any, folder: str | os.PathLike[str], **reading: Any) -
     """
     options = reading_options(**reading)
     kind = format_of(source, options.format, options.pattern)
-    FORMAT.require_writable(folder, FILES)
     if kind == "corpus":
         _require_plain(options, source)
         open_corpus(source).save(folder)
         return open_corpus(folder)
-    with written_whole(folder) as partial:
-        _poured(source, kind, options, _Folder(partial))
+    with FORMAT.written(folder) as partial, ExitStack() as stack:
+        _poured(source, kind, options, _Folder(partial, stack))
     return open_corpus(folder)
 
 
@@ -315,9 +314,9 @@ class _Gathered:
 class _Folder:
     """Rows written to a folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._writer = CorpusWriter(folder)
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self._folder, self._stack = folder, stack
+        self._writer = stack.enter_context(CorpusWriter(folder))
         self.add, self.ids = self._writer.add, self._writer.ids
 
     @property
@@ -328,7 +327,7 @@ class _Folder:
         self._writer.finish(words, numbers, None if rule is None else rule.to_dict())
 
     def fresh(self) -> _Folder:
-        return _Folder(self._folder)
+        return _Folder(self._folder, self._stack)
 
 
 def _poured(source: Any, kind: str, options: _Options, sink: Any) -> Any:

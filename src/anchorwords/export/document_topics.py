@@ -17,7 +17,7 @@ from ..interpret.numbers import number
 from ..model import as_topic_model
 from ..sources.convert import in_columns
 from ..sources.kinds import MappedSource
-from ..storage.folders import file_written_whole
+from ..storage.writing import file_written_whole, require_writable_file
 from .weights import SUFFIXES, require_writer, write_weights
 
 # Tokens are told to so many digits: less is the rounding of fractional counts.
@@ -99,6 +99,7 @@ def write_compositions(
     if suffix not in SUFFIXES:
         raise InputError(f"path must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, but is {target}.")
     require_writer(suffix)
+    require_writable_file(target)
     passing = PassingDocuments(model, X, method=method, doc_ids=doc_ids, n_jobs=n_jobs, progress=progress)
     with file_written_whole(target) as partial:
         write_weights(partial, suffix, passing.weights(), passing.names, (passing.n_docs, passing.n_topics))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..exceptions import SketchFormatError
 from ..storage.folders import packed_strings, unpacked_strings
+from ..storage.reading import OpenFolder
 from ..storage.sketch_folder import BY_WORD, FORMAT, read_arrays, write_sketch
 from .sketch import CooccurrenceSketch
 
@@ -34,8 +35,10 @@ def save_sketch(path: str | os.PathLike[str], sketch: CooccurrenceSketch) -> Non
 
 def load_sketch(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> CooccurrenceSketch:
     """Read a sketch that :meth:`CooccurrenceSketch.save` or ``anchorwords sketch`` wrote."""
-    folder = Path(path)
-    manifest = FORMAT.read_manifest(folder)
+    return FORMAT.read(Path(path), lambda folder, manifest: _loaded(folder, manifest, n_jobs))
+
+
+def _loaded(folder: OpenFolder, manifest: dict[str, Any], n_jobs: int | None) -> CooccurrenceSketch:
     try:
         sketch = CooccurrenceSketch(
             manifest["n_components"], method=manifest["method"], n_columns=manifest["n_columns"], rule=manifest["rule"],
@@ -45,7 +48,7 @@ def load_sketch(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> C
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         if isinstance(error, SketchFormatError):
             raise
-        raise SketchFormatError(f"{folder} is damaged ({error}): {FORMAT.again}.") from error
+        raise SketchFormatError(f"{folder.path} is damaged ({error}): {FORMAT.again}.") from error
     return sketch
 
 
