@@ -19,8 +19,9 @@ from ..exceptions import CorpusFormatError
 Watch: TypeAlias = Callable[[float], None]
 
 _CHUNK = 1 << 22
-# Text shrinks to a tenth, counts to a twentieth. What unpacks to more than both of these was made to fill a disk.
-_BOMB_BYTES = 1 << 28
+# Text shrinks to a tenth, counts to a twentieth. What unpacks to more than both of these was made to fill a disk, or the
+# memory: a byte of text takes up to thirty there, where documents are a word each.
+_BOMB_BYTES = 1 << 25
 _BOMB_RATIO = 200
 _LONGEST_LINE = 1 << 29
 # A file without a line feed in so many bytes, but with carriage returns, ends its lines in those.

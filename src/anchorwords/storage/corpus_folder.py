@@ -28,7 +28,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from .._typing import SparseLike
-from ..corpus.files import sentence
+from ..corpus.files import refuse_holes, sentence
 from ..corpus.parts import Part, ordered_rows, part_of
 from ..exceptions import CorpusFormatError
 from .folders import FolderFormat, crc_text, packed_strings, unpacked_strings, written_whole
@@ -170,6 +170,8 @@ class CorpusFolder:
                 raise self.damaged(f"{file.name} is missing") from None
             if found != expected:
                 raise self.damaged(f"{file.name} has {found} bytes in place of {expected}")
+        files = (self.path / f"{name}.bin" for name in (*sizes, "words", "ids"))
+        refuse_holes(self.path, [file for file in files if file.is_file()])
 
     def _check_block(self, number: int, where: Block, indptr: Any, indices: Any, counts: Any) -> None:
         parts = (indptr, indices, counts)
