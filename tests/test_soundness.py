@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import anchorwords as aw
 from anchorwords.infer import aware
 from anchorwords.kernels.pairs import SparseCorrection
+from anchorwords.metrics.volume import anchor_heights, log_simplex_volume
 from anchorwords.scanning import directions
 
 from . import degenerate
@@ -120,6 +121,13 @@ def test_the_largest_eigenvalue_where_a_driver_gives_up(monkeypatch):
 
     monkeypatch.setattr(directions.scipy.linalg, "eigh", gives_up)
     assert directions._largest_eigenvalue(np.diag([1.0, 3.0, 2.0])) == pytest.approx(3.0)
+
+
+def test_the_volume_of_vertices_that_differ_by_rounding():
+    vertices = np.array([[1.0, 0.0], [1.0 - 1.1e-16, 0.0]])
+    with judged():
+        assert log_simplex_volume(vertices) == -np.inf
+        np.testing.assert_allclose(anchor_heights(vertices), 0.0, atol=1e-15)
 
 
 def test_rows_too_short_to_have_a_direction():

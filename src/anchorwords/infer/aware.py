@@ -49,7 +49,7 @@ _CONVEX, _STEEP = 1e-6, 1e6
 # A step changes G + Lambda by at most so many times its norm: where documents are too few or too much alike for A, the
 # equation has no solution to speak of.
 _LONGEST = 1e3
-# A word counts as one that never occurs if its topics have less prevalence than this: its weight 1/p would be without a bound.
+# A word counts as one that never occurs if its topics have less prevalence than this: its weight 1/p would have no bound.
 _RAREST = 1e-9
 
 
