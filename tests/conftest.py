@@ -5,11 +5,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 import anchorwords as aw
 from anchorwords.datasets import make_topics
 from anchorwords.export import document_topics
 from anchorwords.infer import compose
+
+# Examples are not timed: the first one compiles kernels, and machines differ.
+settings.register_profile("anchorwords", deadline=None)
+settings.load_profile("anchorwords")
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -101,6 +101,16 @@ def test_an_array_of_a_second_device_is_copied_to_the_host():
     assert near.device == far.device
 
 
+def test_a_library_that_gives_read_only_arrays_is_copied(monkeypatch):
+    """As JAX does, and every library before NumPy 2.3: kernels are compiled for arrays that can be written to."""
+    xp = pytest.importorskip("array_api_strict")
+    right = np.from_dlpack
+    monkeypatch.setattr(np, "from_dlpack", lambda array, **options: read_only(right(array, **options)))
+    converted = to_numpy(xp.asarray(np.arange(3.0)))
+    assert converted.flags.writeable
+    np.testing.assert_array_equal(converted, np.arange(3.0))
+
+
 def test_products_and_distances(other):
     rng = np.random.default_rng(0)
     A, B = rng.standard_normal((50, 4)), rng.standard_normal((50, 4))

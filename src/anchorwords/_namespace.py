@@ -41,6 +41,8 @@ def is_numpy(array: Any) -> bool:
 def to_numpy(array: Any, dtype: npt.DTypeLike | None = np.float64) -> npt.NDArray[Any]:
     """Return the array as NumPy's, on the host, without a copy if possible.
 
+    An array of another library is never returned read-only: kernels are compiled for arrays that can be written to.
+
     Parameters
     ----------
     array : array
@@ -53,6 +55,8 @@ def to_numpy(array: Any, dtype: npt.DTypeLike | None = np.float64) -> npt.NDArra
             array = array.detach().cpu().numpy()
         elif array.__dlpack_device__()[0] in _HOST_DEVICES:
             array = np.from_dlpack(array)
+            if not array.flags.writeable:  # always so before NumPy 2.3, and with JAX
+                array = array.copy()
         elif hasattr(array, "get"):  # CuPy
             array = array.get()
         else:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import scipy.optimize
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +18,7 @@ from anchorwords.exceptions import DegenerateWarning, InputError
 from anchorwords.linalg.pivoted import pivot_rows
 from anchorwords.metrics.matching import match_topics
 from tests.contracts import check_valid_model
+from tests.least_squares import nnls
 
 # A factor of the population co-occurrence, and the two algorithms on it.
 METHODS = {
@@ -204,7 +204,7 @@ def test_least_squares_use_the_pseudo_row(nonnegative_factor):
 def scipy_simplex(B, row):
     """The nearest point to ``row`` in the hull of the columns of B, by non-negative least squares with a heavy sum."""
     heavy = 1e4
-    return scipy.optimize.nnls(np.vstack([B, np.full(B.shape[1], heavy)]), np.append(row, heavy))[0]
+    return nnls(np.vstack([B, np.full(B.shape[1], heavy)]), np.append(row, heavy))
 
 
 @settings(max_examples=60, deadline=None)

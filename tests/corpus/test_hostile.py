@@ -450,7 +450,7 @@ def whole_files(folder):
     written(folder / "c.txt.zst", compressor.compress(text))  # as a stream is compressed: its size is not in the file
     written(folder / "d.txt.zst", compressor.compress(text[:9000]) + compressor.compress(text[9000:]))
     pq.write_table(pa.table({"text": text.decode().split("\n")}), folder / "e.parquet")
-    sp.save_npz(folder / "f.npz", sp.random_array((300, 300), density=0.1, rng=rng))
+    sp.save_npz(folder / "f.npz", sp.random_array((300, 300), density=0.1, random_state=rng))
     np.save(folder / "g.npy", rng.random((30, 30)))
     return sorted(folder.iterdir())
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import nnls
 
 from anchorwords.linalg.simplex import kkt_residual, simplex_least_squares
+from tests.least_squares import nnls
 
 # Entries are scaled to at most 2 and K of them are summed: a few hundred units in the last place.
 KKT = 1e-12
@@ -23,7 +23,7 @@ def by_nnls(P, x):
     it is dist^2 / (1 + dist^2): minimising it over lam >= 0 minimises the distance over the simplex.
     """
     A = np.vstack([(P - x).T, np.ones(len(P))])
-    lam, _ = nnls(A, np.concatenate([np.zeros(P.shape[1]), [1.0]]), maxiter=10_000)
+    lam = nnls(A, np.concatenate([np.zeros(P.shape[1]), [1.0]]))
     return lam / lam.sum()
 
 

@@ -109,7 +109,7 @@ def test_one_job_is_one_thread_throughout(rectifier, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", anchorwords.exceptions.ConvergenceWarning)
         anchorwords.AnchorTopicModel(3, rectifier=rectifier, n_jobs=1).fit(corpus)
-    assert parallel._HELPERS._pool is None
+    assert parallel._HELPERS.n_started == 0
     assert n_threads(None) == 4
 
 
@@ -134,7 +134,7 @@ def test_blocks_cover_everything_once_and_raise(jobs):
 @pytest.mark.parametrize("n_columns", [1, 7, 8, 20])
 def test_gram_products_are_the_same_bits_for_any_threads(n_columns, monkeypatch):
     monkeypatch.setattr(gram, "_COUNTS", 5000)  # several accumulators for a small matrix
-    matrix = sp.random_array((5000, 300), density=0.05, rng=np.random.default_rng(0), format="csr")
+    matrix = sp.random_array((5000, 300), density=0.05, random_state=np.random.default_rng(0), format="csr")
     V = np.random.default_rng(1).standard_normal((300, n_columns))
     one = gram.gram_apply(csr_parts(matrix), V, 1)
     np.testing.assert_allclose(one, matrix.T @ (matrix @ V), atol=1e-11)

@@ -676,7 +676,7 @@ def test_nothing_is_words_by_words(name):
     """Many topics whose lists of words hold most of the vocabulary between them."""
     N, K = 3000, 150
     rng = np.random.default_rng(0)
-    X = sp.vstack([sp.random_array((300, N), density=0.005, rng=rng), np.ones((1, N))], format="csr")
+    X = sp.vstack([sp.random_array((300, N), density=0.005, random_state=rng), np.ones((1, N))], format="csr")
     X.data[:] = 1.0
     B = np.full((N, K), 1e-6)
     for k in range(K):

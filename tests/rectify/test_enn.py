@@ -15,6 +15,7 @@ from anchorwords.linalg.factored import factored_distance
 from anchorwords.rectify.correction import CorrectedOperator, checked_first, correction_of
 from anchorwords.rectify.finish import finish
 from anchorwords.rectify.tangent import Point
+from tests.least_squares import nnls
 
 
 def dense_correction(Y, n_rows):
@@ -219,8 +220,6 @@ def test_fewer_checked_rows_than_topics(start):
 
 def test_rows_are_projected_to_the_cone():
     """Against the definition: the nearest point with non-negative products, by non-negative least squares."""
-    from scipy.optimize import nnls
-
     rng = np.random.default_rng(3)
     anchored = rng.random((12, 4)) - 0.25
     start = rng.standard_normal((40, 4))
@@ -228,7 +227,7 @@ def test_rows_are_projected_to_the_cone():
     moved = kernels_for(start).project_to_cone(indptr, partners, anchored, start, spare=1e-9, n_jobs=1)
     for u0, u in zip(start, moved, strict=True):
         # The projection is u0 plus what is left of -u0 after its projection to the cone that the rows span.
-        multipliers, _ = nnls(anchored.T, -u0)
+        multipliers = nnls(anchored.T, -u0)
         np.testing.assert_allclose(u, u0 + anchored.T @ multipliers, atol=2e-3 * np.linalg.norm(u0))
         assert (anchored @ u).min() >= 0.0
 

@@ -184,7 +184,9 @@ def test_more_splits(data):
         np.full((30, 1), 3),  # one word
         np.eye(40, 3, dtype=int) * 2 + np.eye(40, 3, k=-1, dtype=int) * 2,  # words that never meet
         np.random.default_rng(0).random((40, 8)) * 3.0,  # fractions
-        sp.random_array((15, 300), density=0.02, rng=np.random.default_rng(0), data_sampler=lambda size: np.ones(size)),
+        sp.random_array(
+            (15, 300), density=0.02, random_state=np.random.default_rng(0), data_sampler=lambda size: np.ones(size)
+        ),
     ],
     ids=["one", "three", "tiny", "copies", "one word", "apart", "fractions", "sparse"],
 )

@@ -800,6 +800,7 @@ FACTS = [
     ({"format_version": 99}, "has model format 99, but this version reads 4: upgrade anchorwords, or fit and save"),
     ({"format_version": 3}, "lacks metadata"),
     ({"format_version": 4.0}, "has model format 4.0"),
+    ({"format_version": True}, "has model format True"),
     ({"format_version": "4"}, "has model format '4'"),
     ({"format_version": None}, "has model format None"),
     ({"format_version": [4] * 1000}, "has model format"),
@@ -1068,6 +1069,10 @@ def test_what_is_no_fit_is_refused(any_format, how):
     refused(folder, r"is damaged \(.*\): fit and save the model again")
 
 
+def threshold(**changes):
+    return {"min_docs": 6, "value": 0.01, "relaxed": False, "n_frequent": 0, "fewest": 1} | changes
+
+
 @pytest.mark.parametrize(
     ("change", "match"),
     [
@@ -1085,6 +1090,15 @@ def test_what_is_no_fit_is_refused(any_format, how):
         ({"reading": {"stop_words": "the"}}, "text rule has the value 'the' of stop_words"),
         ({"reading": {"ngrams": [1, 2, 3]}}, r"text rule has the value \[1, 2, 3\] of ngrams"),
         ({"reading": {"ngrams": [1, "2"]}}, r"text rule has the value \[1, '2'\] of ngrams"),
+        ({"reading": {"ngrams": [1, 10**9]}}, r"text rule has the value \[1, 1000000000\] of ngrams"),
+        ({"reading": {"ngrams": [0, 1]}}, r"text rule has the value \[0, 1\] of ngrams"),
+        ({"reading": {"ngrams": [2, 1]}}, r"text rule has the value \[2, 1\] of ngrams"),
+        ({"reading": {"ngrams": [True, 2]}}, r"text rule has the value \[True, 2\] of ngrams"),
+        ({"reading": {"min_length": 10**30}}, "text rule has the value .* of min_length"),
+        ({"reading": {"min_length": -1}}, "text rule has the value -1 of min_length"),
+        ({"reading": {"max_length": 10**9}}, "text rule has the value 1000000000 of max_length"),
+        ({"reading": {"stop_words": [["a"]]}}, r"text rule has the value \[\['a'\]\] of stop_words"),
+        ({"reading": {"stop_words": "/etc/passwd"}}, "a saved rule holds the words themselves"),
         ({"reading": {"min_length": True}}, "text rule has the value True of min_length"),
         ({"reading": {"max_length": 1e400}}, "text rule has the value inf of max_length"),
         ({"reading": {"tokenizer": ["os", "system"]}}, "text rule has the value .* of tokenizer"),
@@ -1096,6 +1110,18 @@ def test_what_is_no_fit_is_refused(any_format, how):
         ({"vocabulary_rule": {"max_df": None}}, "vocabulary rule has the value None of max_df"),
         ({"vocabulary_rule": {"stop_words": {}}}, "vocabulary rule has the value {} of stop_words"),
         ({"vocabulary_rule": {"keep_words": "the"}}, "vocabulary rule has the value 'the' of keep_words"),
+        ({"vocabulary_rule": {"keep_words": [["a"]]}}, r"vocabulary rule has the value \[\['a'\]\] of keep_words"),
+        ({"vocabulary_rule": {"stop_words": [1]}}, r"vocabulary rule has the value \[1\] of stop_words"),
+        ({"vocabulary_rule": {"stop_words": "/etc/passwd"}}, "a saved rule names a language or holds the words"),
+        ({"vocabulary_rule": {"stop_words": "klingon"}}, "a saved rule names a language or holds the words"),
+        ({"vocabulary_rule": {"min_df": -1}}, "vocabulary rule has the value -1 of min_df"),
+        ({"vocabulary_rule": {"max_df": 1.5}}, "vocabulary rule has the value 1.5 of max_df"),
+        ({"vocabulary_rule": {"max_df": float("nan")}}, "vocabulary rule has the value nan of max_df"),
+        ({"vocabulary_rule": {"min_tokens": 10**30}}, "vocabulary rule has the value .* of min_tokens"),
+        ({"named_columns": "yes"}, "named_columns is neither true nor false"),
+        ({"anchor_threshold": threshold(value=float("inf"))}, "the anchor threshold holds what is no number"),
+        ({"anchor_threshold": threshold(relaxed=1)}, "the anchor threshold holds what is no number"),
+        ({"anchor_threshold": threshold(min_docs=1.5)}, "min_docs is not a whole number"),
     ],
 )
 def test_what_is_no_provenance_is_refused(folder, change, match):
@@ -1131,6 +1157,24 @@ ESTIMATOR = {
     "an unknown part of a refinement": lambda parameters: parameters.update(refinement={"magic": 1}),
     "a refinement in words": lambda parameters: parameters.update(refinement={"n_sweeps": "many"}),
     "an unknown parameter": lambda parameters: parameters.update(magic=1),
+    "a billion topics": lambda parameters: parameters.update(n_components=10**9),
+    "one topic more": lambda parameters: parameters.update(n_components=4),
+    "topics in words": lambda parameters: parameters.update(n_components="3"),
+    "topics that are a float": lambda parameters: parameters.update(n_components=3.0),
+    "no number of topics": lambda parameters: parameters.update(n_components=None),
+    "a refinement beyond numbers": lambda parameters: parameters.update(refinement={"decorrelation": 10**400}),
+    "a rectifier that is a list": lambda parameters: parameters.update(rectifier=["enn"]),
+    "an option that is a list": lambda parameters: parameters.update(rectifier={"name": "enn", "tol": [1.0]}),
+    "anchors in three layers": lambda parameters: parameters.update(anchors=[[["a"]]]),
+    "anchors in one word": lambda parameters: parameters.update(anchors="plain"),
+    "forbidden objects": lambda parameters: parameters.update(forbidden_anchors=[{}]),
+    "no documents of anchors": lambda parameters: parameters.update(min_anchor_docs=-1),
+    "an unknown composition": lambda parameters: parameters.update(composition=["map"]),
+    "a seed in words": lambda parameters: parameters.update(random_state="7"),
+    "a negative seed": lambda parameters: parameters.update(random_state=-7),
+    "no threads": lambda parameters: parameters.update(n_jobs=0),
+    "threads in words": lambda parameters: parameters.update(n_jobs="all"),
+    "loud in words": lambda parameters: parameters.update(verbose="\x1b[2J"),
 }
 
 
@@ -1143,6 +1187,46 @@ def test_what_is_no_estimator_is_refused(any_format, how):
     refused(folder, "does not describe a fitted estimator")
     # The record itself is one all the same.
     same_bits(read_model(folder).B, model_v4.record().B)
+
+
+def test_a_million_threads_are_not_taken_from_a_file(folder):
+    manifest = manifest_of(folder)
+    manifest["provenance"]["parameters"]["n_jobs"] = 10**6
+    reseal(folder, manifest)
+    assert aw.load_model(folder).n_jobs == 1024
+
+
+OPENED = []
+WATCHING = []
+
+
+def watch(event, arguments):
+    if WATCHING and event == "open":
+        OPENED.append(str(arguments[0]))
+
+
+@pytest.mark.parametrize("place", ["reading", "vocabulary_rule"])
+def test_a_file_that_a_rule_names_is_not_opened(folder, tmp_path, place):
+    """Stop words of a saved rule are words, or those of a language: no file of the machine on which it is loaded."""
+    (tmp_path / "secret.txt").write_text("plain")
+    manifest = manifest_of(folder)
+    manifest["provenance"][place]["stop_words"] = str(tmp_path / "secret.txt")
+    reseal(folder, manifest)
+    if not OPENED:
+        sys.addaudithook(watch)  # which stays
+        OPENED.append("")
+    WATCHING.append(1)
+    try:
+        refused(folder, "name a file of your own")
+    finally:
+        WATCHING.clear()
+    assert not [path for path in OPENED if "secret.txt" in path]
+
+
+@pytest.mark.parametrize("kind", [np.float16])
+def test_numbers_too_rough_to_be_checked_are_refused(folder, kind):
+    rewrite(folder, lambda tensors: tensors.update(B=tensors["B"].astype(kind)))
+    refused(folder, "B has shape .* and type float16")
 
 
 def test_a_model_without_parameters_has_those_of_a_new_estimator(any_format):

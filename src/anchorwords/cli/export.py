@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from enum import StrEnum
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._printable import json_text
 from .options import Jobs, Quiet, given_options, opened, with_reading
 from .output import as_plain
 
@@ -109,4 +109,4 @@ def _pyldavis(
 
     with opened(source, reading, quiet, jobs, like=fitted) as corpus, working("Documents", quiet):
         data = pyldavis_data(fitted, corpus, n_jobs=jobs)
-    return [json.dumps(as_plain(data), ensure_ascii=False), "\n"]
+    return [json_text(as_plain(data)), "\n"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from enum import StrEnum
 from pathlib import Path
@@ -26,6 +25,7 @@ from .options import (
     with_reading,
     with_stop_words,
 )
+from .output import print_json
 
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
@@ -243,24 +243,24 @@ def _show(
     quiet: bool,
 ) -> None:
     from .. import topic_table
-    from .console import remark
+    from .console import remark, say
     from .tables import print_topics
 
     output = summary["model"]
     if as_json:
         shown = {} if output is not None else {"table": topic_table(model, words, ranking=ranking)}
-        typer.echo(json.dumps(summary | {"ranking": ranking} | shown, ensure_ascii=False))
+        print_json(summary | {"ranking": ranking} | shown)
         return
     where = (
         "" if output is None
         else f", written to {output}{' in place of the model that was there' if replacing else ''}; read them with: "
         f"anchorwords topics {output}, look at them with: anchorwords explore {output}"
     )  # fmt: skip
-    typer.echo(
+    say(
         f"{summary['topics']} topics of {summary['documents']:,} documents ({summary['documents_left_out']:,} too short) "
         f"and {summary['words']:,} words in {summary['seconds']:.1f} s{where}"
     )
     if output is None:
-        typer.echo()
+        say()
         print_topics(topic_table(model, words, ranking=ranking), ranking)
         remark("nothing was written: add -o FOLDER to keep the model", quiet)

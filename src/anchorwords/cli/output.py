@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,10 +9,12 @@ from typing import Any
 
 import typer
 
+from .._printable import json_text
+
 
 def print_json(value: Any, indent: int | None = None) -> None:
-    """Print as JSON: arrays as lists, and null for what is not a number."""
-    typer.echo(json.dumps(as_plain(value), ensure_ascii=False, indent=indent))
+    """Print as JSON: arrays as lists, null for what is not a number, and invisible characters as escape sequences."""
+    typer.echo(json_text(as_plain(value), indent=indent))
 
 
 def as_plain(value: Any) -> Any:

@@ -152,14 +152,15 @@ def _number(value: float, form: str) -> str:
 
 
 def _show(scan: Scan, left_out: int, command: str) -> None:
+    from .console import say
     from .tables import print_listing
 
-    typer.echo(f"{scan.n_docs:,} documents ({left_out:,} too short) and {scan.n_words:,} words\n")
+    say(f"{scan.n_docs:,} documents ({left_out:,} too short) and {scan.n_words:,} words\n")
     print_listing(scan_as_listing(scan), apart=False)
-    typer.echo(f"\nRecommended: {scan.recommended} topic{'' if scan.recommended == 1 else 's'}.")
+    say(f"\nRecommended: {scan.recommended} topic{'' if scan.recommended == 1 else 's'}.")
     for reason in scan.reasons:
-        typer.echo(f"- {reason}")
-    typer.echo(f"\nLearn them with: {command}")
+        say(f"- {reason}")
+    say(f"\nLearn them with: {command}")
 
 
 def _require_drawable(path: Path) -> None:

@@ -74,7 +74,7 @@ def transform(
     from ..export.weights import SUFFIXES, require_writer, weight_lines
     from ..infer.compose import check_method
     from ..storage.writing import require_writable_file
-    from .console import document_progress, remark, working
+    from .console import document_progress, pour, remark, working
 
     suffix = (".jsonl" if as_json else ".csv") if output is None else suffix_of(output, SUFFIXES)
     require_writer(suffix)
@@ -96,7 +96,7 @@ def transform(
             if output is None:
                 passing = PassingDocuments(fitted, corpus, method=chosen, n_jobs=jobs)
                 for text in weight_lines(passing.weights(), passing.names(), fitted.n_components, suffix):
-                    typer.echo(text, nl=False)
+                    pour(text)
                 composed = passing.told()
             else:
                 composed = write_compositions(fitted, corpus, output, method=chosen, n_jobs=jobs, progress=progress)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import CorpusFormatError, InputError
-from .files import bare_name, beginning, require_file, short
+from .files import bare_name, beginning, require_file, short, with_line_feeds
 from .readers import is_frame
 from .stored import is_corpus_folder
 
@@ -75,7 +75,7 @@ def _kind_of_file(path: Path) -> str:
     kind = next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), None)
     if kind is not None and kind != "text":
         return kind
-    start = beginning(path)
+    start = with_line_feeds(beginning(path))
     if name.endswith(".json"):
         return _kind_of_json(path, start)
     if _starts_like_uci(start):

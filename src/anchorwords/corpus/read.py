@@ -26,6 +26,7 @@ from .files import Watch
 from .formats import TEXT_FORMATS, format_of
 from .like import Reading, reading_of
 from .matrices import read_matrix
+from .parquet import columns_of_parquet
 from .parts import Part, hashes_of, ordered_rows, part_of, require_distinct, row_slices
 from .readers import Column, Documents
 from .stored import StoredCorpus, open_corpus
@@ -201,8 +202,6 @@ def reading_options(
     """The arguments of :func:`read_corpus`, checked."""
     if separator is not None and not separator:
         raise InputError("separator must be at least one character, but is empty.")
-    if format == "csv" and separator is not None and len(separator) != 1:
-        raise InputError(f"separator must be one character in CSV, but is {separator!r}.")
     if every_word and like is None:
         raise InputError("every_word adds to the words of a model, but there is none: give the model as like.")
     return _Options(
@@ -404,13 +403,13 @@ def documents_in(source: Any, kind: str, options: _Options, watch: Watch) -> Doc
     if kind == "baskets":
         return found_in.baskets_of(path, options.separator or "\t", watch)
     if kind == "csv":
-        return found_in.columns_of_csv(path, text, name, options.header, (options.separator or ",")[0], watch)
+        return found_in.columns_of_csv(path, text, name, options.header, options.separator or ",", watch)
     if kind == "tsv":
         return found_in.columns_of_tsv(path, text, name, options.header, options.separator or "\t", watch)
     if kind == "jsonl":
         return found_in.objects_of_json_lines(path, text, name, watch)
     if kind == "parquet":
-        return found_in.columns_of_parquet(path, text, name, watch)
+        return columns_of_parquet(path, text, name, watch)
     return found_in.lines_of(path, watch)
 
 

@@ -6,15 +6,15 @@ a string or a list of tokens, gathered into batches by :func:`batches`.
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from .._memory import available_bytes
 from ..exceptions import CorpusFormatError, InputError
+from .arrow_values import values_of
+from .csv_rows import csv_rows
 from .files import Watch, lines, sentence, short, shown, whole_text
 
 # A batch is closed at so many documents or characters (tokens count as eight).
@@ -132,28 +132,7 @@ def columns_of_csv(
     path: Path, text: Column, name: Column, header: bool | None, separator: str, watch: Watch | None = None
 ) -> Documents:
     """Columns of a table whose fields are separated by commas and may be quoted, line ends included."""
-    limit = csv.field_size_limit(1 << 30)  # the module's own is smaller than an honest document
-    try:
-        # Lines end in \n here: what else Unicode takes for the end of a line is a part of a document. A null character,
-        # which text does not have, follows the last: a quote that is still open would swallow it.
-        reader = csv.reader(chain((line + "\n" for _, line in lines(path, watch)), ["\0"]), delimiter=separator)
-
-        def rows() -> Iterator[tuple[int, list[str]]]:
-            line = 1
-            try:
-                for row in reader:
-                    if row == ["\0"]:
-                        return
-                    if row and row[-1].endswith("\0"):
-                        raise CorpusFormatError(f"{path}, line {line}: a quote is opened here, but never closed.")
-                    yield line, row
-                    line = reader.line_num + 1
-            except csv.Error as error:
-                raise CorpusFormatError(f"{path}, line {reader.line_num}: not a table of CSV ({error}).") from error
-
-        yield from _columns_of_rows(path, rows(), text, name, header)
-    finally:
-        csv.field_size_limit(limit)
+    return _columns_of_rows(path, csv_rows(path, lines(path, watch), separator), text, name, header)
 
 
 def _columns_of_rows(
@@ -242,44 +221,7 @@ def objects_of_json_lines(path: Path, text: Column, name: Column, watch: Watch |
         yield None if name is None else str(value[str(name)]), as_document(value[wanted], where)
 
 
-def columns_of_parquet(path: Path, text: Column, name: Column, watch: Watch | None = None) -> Documents:
-    """A column of texts or of lists of tokens."""
-    try:
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise CorpusFormatError(
-            f"{path} is a Parquet file, which needs one more package: pip install 'anchorwords[io]'."
-        ) from None
-    try:
-        with pq.ParquetFile(path) as file:
-            wanted, named = _named_columns(str(path), file.schema_arrow.names, text, name)
-            announced = max(
-                (file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups)), default=0
-            )
-            if announced > (available_bytes() or 2**63):
-                raise CorpusFormatError(
-                    f"{path} unpacks to {announced >> 20} MiB in one group of rows, more than there is memory."
-                )
-            columns = [wanted] if named is None else [wanted, named]
-            done, total = 0, max(file.metadata.num_rows, 1)
-            for batch in file.iter_batches(1 << 13, columns=columns):
-                yield from _arrow_rows(batch, wanted, named, str(path), done)
-                done += batch.num_rows
-                if watch is not None:
-                    watch(min(done / total, 1.0))
-    except InputError:
-        raise
-    except Exception as error:  # of another package, about bytes that may be anything
-        raise CorpusFormatError(f"{path} is not a whole Parquet file ({sentence(error)}): write it again.") from error
-
-
-def _arrow_rows(table: Any, wanted: str, named: str | None, where: str, before: int = 0) -> Documents:
-    ids = [None] * table.num_rows if named is None else [str(value) for value in table.column(named).to_pylist()]
-    for number, value in enumerate(table.column(wanted).to_pylist()):
-        yield ids[number], as_document(value, f"{where}, row {before + number + 1}")
-
-
-def _named_columns(where: str, names: list[str], text: Column, name: Column) -> tuple[str, str | None]:
+def named_columns(where: str, names: list[str], text: Column, name: Column) -> tuple[str, str | None]:
     """Columns of text and of ids, given by name or by number from 1."""
     shown = ", ".join(map(short, names[:12])) or "none"
 
@@ -305,6 +247,13 @@ def _named_columns(where: str, names: list[str], text: Column, name: Column) -> 
 # ---- What is in memory.
 
 
+def arrow_rows(batch: Any, wanted: str, named: str | None, where: str, before: int = 0) -> Documents:
+    """The rows of a batch of arrow, which come after so many others."""
+    ids = [None] * batch.num_rows if named is None else map(str, values_of(batch.column(named)))
+    for number, (label, value) in enumerate(zip(ids, values_of(batch.column(wanted)), strict=True), start=before + 1):
+        yield label, as_document(value, f"{where}, row {number}")
+
+
 def is_frame(source: Any) -> bool:
     """Whether this is a data frame (pandas, polars) or an arrow table."""
     return hasattr(source, "column_names") or (hasattr(source, "columns") and hasattr(source, "__getitem__"))
@@ -313,11 +262,14 @@ def is_frame(source: Any) -> bool:
 def rows_of_frame(frame: Any, text: Column, name: Column) -> Documents:
     """A column of a frame: texts or lists of tokens."""
     if hasattr(frame, "column_names"):
-        wanted, named = _named_columns("the table", list(frame.column_names), text, name)
-        yield from _arrow_rows(frame, wanted, named, "the table")
+        wanted, named = named_columns("the table", list(frame.column_names), text, name)
+        done = 0
+        for batch in frame.select([wanted] if named in (None, wanted) else [wanted, named]).to_batches(_DOCUMENTS):
+            yield from arrow_rows(batch, wanted, named, "the table", done)
+            done += batch.num_rows
         return
     columns = {str(column): column for column in frame.columns}  # those of pandas may be numbers
-    wanted, named = _named_columns("the frame", [str(column) for column in frame.columns], text, name)
+    wanted, named = named_columns("the frame", [str(column) for column in frame.columns], text, name)
     ids: Iterable[Any] = iter(lambda: None, 0) if named is None else frame[columns[named]]
     for number, (value, label) in enumerate(zip(frame[columns[wanted]], ids, strict=False), start=1):
         # A cell of polars may be a series of its own.

@@ -31,8 +31,10 @@ def open_corpus(path: str | os.PathLike[str]) -> StoredCorpus:
     when they are first read.
     """
     folder = Path(path)
-    if not folder.is_dir():
-        raise CorpusFormatError(f"{folder} is not a corpus folder: make one with anchorwords import.")
+    if not os.fspath(path) or not folder.is_dir():  # the path of an empty string is the current folder
+        raise CorpusFormatError(
+            f"{os.fspath(path) or 'an empty path'} is not a corpus folder: make one with anchorwords import."
+        )
     return StoredCorpus(CorpusFolder(folder))
 
 

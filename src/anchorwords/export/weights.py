@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -11,7 +10,9 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 
+from .._printable import json_text
 from ..exceptions import InputError
+from ..storage.arrays import put_npy, write_npy
 from .lines import separated, write_lines
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".npy", ".npz", ".parquet")
@@ -49,7 +50,7 @@ def write_weights(
         Documents and topics.
     """
     if suffix == ".npy":
-        _write_array(path, weights, shape)
+        write_npy(path, "<f8", shape, weights)
     elif suffix == ".npz":
         _write_archive(path, weights, names, shape)
     elif suffix == ".parquet":
@@ -67,22 +68,13 @@ def weight_lines(weights: Iterator[Any], names: Iterator[str], n_topics: int, su
             name = next(names)
             if suffix == ".jsonl":
                 record = {"document": name, "topics": [round(float(w), _DIGITS) for w in row]}
-                yield json.dumps(record, ensure_ascii=False) + "\n"
+                yield json_text(record) + "\n"
             else:
                 yield separated([name, *(f"{w:.{_DIGITS}f}" for w in row)], suffix)
 
 
 def _columns(n_topics: int) -> list[str]:
     return [f"topic_{k}" for k in range(n_topics)]
-
-
-def _write_array(path: Path, weights: Iterator[Any], shape: tuple[int, int]) -> None:
-    array = np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=shape)
-    done = 0
-    for block in weights:
-        array[done : done + len(block)] = block
-        done += len(block)
-    array.flush()
 
 
 def _write_archive(
@@ -99,11 +91,8 @@ def _write_archive(
     parts = {"weights": (np.dtype("<f8"), shape, weights), "ids": (kind, shape[:1], batches())}
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         for name, (dtype, size, blocks) in parts.items():
-            head = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": size}
             with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
-                np.lib.format.write_array_header_1_0(stream, head)
-                for block in blocks:
-                    stream.write(np.ascontiguousarray(block, dtype=dtype).tobytes())
+                put_npy(stream, dtype, size, blocks)
 
 
 def _write_parquet(path: Path, weights: Iterator[Any], names: Iterator[str], n_topics: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import nnls
+from scipy.optimize import lsq_linear
 from scipy.special import psi
 
 from .._typing import FloatArray
@@ -105,7 +105,9 @@ def project_to_cone(
             continue
         E = np.vstack([V.T, goals - V @ u])
         f = np.append(np.zeros(u.size), 1.0)
-        residual = E @ nnls(E, f)[0] - f
+        # Not by scipy.optimize.nnls, which gives up or is wrong in some cases before SciPy 1.16.
+        weights = lsq_linear(E, f, bounds=(0.0, np.inf), method="bvls", tol=1e-14).x
+        residual = E @ weights - f
         moved[t] = u - residual[:-1] / residual[-1]
     return moved
 
