@@ -347,7 +347,7 @@ def _change_the_target_meanwhile(trial: Trial) -> str:
 
 def _meet_hostile_entries(trial: Trial) -> str:
     """Run a writer where others have made entries that are called like ours."""
-    from anchorwords.storage.folders import scratch_folder
+    from anchorwords.storage.writing import scratch_folder
 
     stage, writer = stage_of(trial), WRITERS[trial.number % len(WRITERS)]
     rng = trial.rng
@@ -358,7 +358,7 @@ def _meet_hostile_entries(trial: Trial) -> str:
     precious.mkdir()
     (precious / "mine").write_text("mine", encoding="utf-8")
     precious.chmod(0o777)
-    prefix = example.split(str(os.getpid()))[0]
+    prefix = example[: example.index("partial-") + len("partial-")]
     ours = writer.scratch and bool(rng.integers(2))
     where = place.tmp if ours else place.folder
     if not ours:

@@ -31,7 +31,7 @@ _ERRORS = {
     "sync": ("EIO", "ENOSPC", "EDQUOT", "EINVAL"),
     "ch": ("EPERM", "EROFS"),
     "link": ("EACCES", "ENOSPC", "EPERM"),
-    "flock": ("ENOLCK", "EOPNOTSUPP", "EWOULDBLOCK"),
+    "flock": ("ENOLCK", "EOPNOTSUPP", "EAGAIN"),
 }
 # What a failed call of this name leaves behind, nobody can clear away before the next run.
 _REMOVING = ("unlink", "unlinkat", "rmdir")
@@ -79,6 +79,7 @@ def _after_error(place: Place, ran: Ran, what: str, *, cleans: bool = True) -> s
         assert found == "new", f"success, but the result is the {found} one; {what}: {ran}"
     else:
         assert_one_sentence(ran, what)
+        place.take_what_was_saved_elsewhere(ran)
     if cleans:
         place.assert_clean(f"{what}: {ran}")
     return "success" if ran.code == 0 else "one sentence, new result" if found == "new" else "one sentence"

@@ -36,6 +36,7 @@ def _run_out_of_memory(trial: Trial) -> str:
         assert found == "new", f"{what}: success, but {found}: {ran}"
     else:
         assert_one_sentence(ran, what)
+        place.take_what_was_saved_elsewhere(ran)
         assert found == "old", f"{what}: failed, but the result is there: {ran}"
         assert "memory" in ran.err.lower(), f"{what}: memory is not mentioned: {ran}"
     place.assert_clean(f"{what}: {ran}")

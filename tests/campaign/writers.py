@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import io
 import os
+import re
+import shutil
 import sys
 import warnings
 import zipfile
@@ -319,6 +321,14 @@ class Place:
         """AssertionError if anything is left over."""
         left = self.left_over()
         assert not left, f"{self.writer.name}: left over after {after}: {left}"
+
+    def take_what_was_saved_elsewhere(self, ran: Ran) -> None:
+        """Remove a result that a failed run has saved in another place, as it says; AssertionError if it is not whole."""
+        if (match := re.search(r"was saved in (\S+) instead", ran.err)) is not None:
+            elsewhere = Path(match[1])
+            assert elsewhere.parent == self.tmp, f"saved in {elsewhere}: {ran}"
+            assert content_of(elsewhere) == self.new, f"what was saved elsewhere is not whole: {ran}"
+            shutil.rmtree(elsewhere)
 
     def run_clean(self) -> Ran:
         """Run once more, undisturbed; AssertionError unless the result is right and nothing is left over."""
