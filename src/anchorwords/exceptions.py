@@ -43,7 +43,7 @@ class UndefinedMetricError(InputError):
 
 
 class TooLargeError(AnchorwordsError, MemoryError):
-    """A dense matrix of this size would not fit in memory."""
+    """A matrix or a corpus of this size does not fit in memory."""
 
 
 class ConvergenceWarning(_Printable, _SklearnConvergenceWarning):

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from . import concurrency, damage, disk, forged, kills, memory
 from .campaign import Area
 
-AREAS: tuple[Area, ...] = ()
+AREAS: tuple[Area, ...] = (
+    *kills.AREAS,
+    *disk.AREAS,
+    *concurrency.AREAS,
+    *damage.AREAS,
+    *forged.AREAS,
+    *memory.AREAS,
+)

@@ -81,6 +81,18 @@ def test_cache_is_used_rebuilt_and_optional(tmp_path, monkeypatch):
     assert len(built) == 3
 
 
+def test_a_user_without_a_home_has_no_cache(monkeypatch):
+    """As in a container that runs under a number that no user has."""
+
+    def home():
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("ANCHORWORDS_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(docstrings.Path, "home", home)
+    assert load_docstrings(("threadpoolctl", "joblib")).n_docs > 0
+
+
 @pytest.mark.parametrize("separable", [True, False])
 def test_synthetic_truth_is_consistent(separable):
     data = make_topics(50, 200, 8, separable=separable, n_anchors=2, doc_length=30, random_state=0)

@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from anchorwords.export.weights import write_weights
-from anchorwords.storage.folders import file_written_whole
+from anchorwords.storage.writing import file_written_whole
 
 path = Path(sys.argv[1])
 blocks = (np.random.default_rng(i).random((1000, 20)) for i in range(20))  # 3.2 MB

@@ -10,7 +10,7 @@ import threading
 import time
 
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from anchorwords.linalg import parallel
 from anchorwords.linalg.parallel import for_each_block, limited_threads, n_threads, one_library_thread
@@ -194,3 +194,12 @@ def test_a_child_forked_inside_a_limit_keeps_it_and_no_other():
     thread.join()
     assert os.waitpid(child, 0)[1] == 0
     assert (n_threads(None), _blas_threads()) == before
+
+
+def test_what_others_set_after_a_limit_is_left_alone():
+    with limited_threads(1):
+        pass
+    with threadpool_limits(1, user_api="blas"):
+        with limited_threads(None):
+            assert {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} == {1}
+        assert {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} == {1}

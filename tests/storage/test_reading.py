@@ -18,7 +18,7 @@ import pytest
 
 import anchorwords as aw
 from anchorwords.exceptions import CorpusFormatError, InputError
-from anchorwords.storage import reading, replacing
+from anchorwords.storage import replacing
 from anchorwords.storage.reading import OpenFolder, read_as_one
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes with names")
@@ -101,7 +101,7 @@ def test_a_manifest_longer_than_any_of_ours_is_refused(made, tmp_path, monkeypat
 
 
 def test_a_large_file_of_holes_is_refused(made, tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "_BOMB_BYTES", 1 << 22)
+    monkeypatch.setattr("anchorwords.storage.holes.BOMB_BYTES", 1 << 22)
     folder = tmp_path / "corpus"
     shutil.copytree(made / "corpus", folder)
     os.truncate(folder / "words.bin", 1 << 32)

@@ -56,6 +56,13 @@ def _not_zero(jobs: int | None) -> int | None:
 
 
 Jobs = Annotated[int | None, typer.Option(callback=_not_zero, help="Threads; all cores by default.")]
+Spreadsheet = Annotated[
+    bool,
+    typer.Option(
+        "--spreadsheet",
+        help="Write an apostrophe before names in a .csv or .tsv table that a spreadsheet would compute as formulas.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no remarks.")]
 

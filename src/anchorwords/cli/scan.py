@@ -44,7 +44,7 @@ def scan(
     topics: Annotated[
         str,
         typer.Option(
-            "--topics", "-k", metavar="NUMBERS", help="Numbers of topics: 10,20,50, or first:last:step as in 10:100:10."
+            "--topics", "-k", metavar="NUMBERS", help="Numbers of topics: 10,20,50, or first:last:step as in 10:60:10."
         ),
     ] = "10:100:10",
     plot: Annotated[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import gzip
 import io
 import os
@@ -14,14 +13,12 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from ..exceptions import CorpusFormatError
+from ..storage import holes
 
 # Called with the share of a file that has been read.
 Watch: TypeAlias = Callable[[float], None]
 
 _CHUNK = 1 << 22
-# Text shrinks to a tenth, counts to a twentieth. What unpacks to more than both of these was made to fill a disk.
-_BOMB_BYTES = 1 << 28
-_BOMB_RATIO = 200
 _LONGEST_LINE = 1 << 29
 # A file without a line feed in so many bytes, but with carriage returns, ends its lines in those.
 _LOOKAHEAD = 1 << 22
@@ -66,42 +63,24 @@ def require_file(path: Path) -> None:
         )
 
 
-def refuse_holes(where: Path, files: Iterable[Path]) -> None:
-    """Refuse files that are large and consist of holes, which take no space on a disk, but as much memory as they say."""
-    sizes = {file: file.stat().st_size for file in files}
-    announced = sum(sizes.values())
-    if announced <= _BOMB_BYTES:
-        return
-    stored = sum(_stored_bytes(file, size) for file, size in sizes.items())
-    if announced > _BOMB_RATIO * stored:
+def refuse_holes(path: Path) -> None:
+    """Refuse a file that is large and consists of holes, which take no space on a disk, but as much memory as they say."""
+    with path.open("rb", buffering=0) as raw:
+        announced = os.fstat(raw.fileno()).st_size
+        stored = holes.stored_bytes(raw.fileno(), announced)
+    if holes.is_bomb(announced, stored):
         raise CorpusFormatError(
-            f"{shown(where)} says that it has {announced >> 20} MiB, but {stored >> 10} KiB are stored and the rest is a "
+            f"{shown(path)} says that it has {announced >> 20} MiB, but {stored >> 10} KiB are stored and the rest is a "
             "hole: is it damaged, or a download that is not complete?"
         )
 
 
-def _stored_bytes(file: Path, size: int) -> int:
-    """Bytes of a file without its holes; all of them where the file system does not know of holes."""
-    if not hasattr(os, "SEEK_DATA"):
-        return size
-    stored = end = 0
-    with file.open("rb", buffering=0) as raw:
-        try:
-            while end < size:
-                begin = os.lseek(raw.fileno(), end, os.SEEK_DATA)
-                end = os.lseek(raw.fileno(), begin, os.SEEK_HOLE)
-                stored += end - begin
-        except OSError as error:
-            return stored if error.errno == errno.ENXIO else size  # ENXIO: no data follow
-    return stored
-
-
 def refuse_bomb(path: Path, packed: int, unpacked: int) -> None:
     """Refuse a compressed file that unpacks to more than any honest one."""
-    if unpacked > max(_BOMB_BYTES, _BOMB_RATIO * packed):
+    if holes.is_bomb(unpacked, packed):
         raise CorpusFormatError(
-            f"{shown(path)} unpacks to more than {_BOMB_RATIO} times its size and {_BOMB_BYTES >> 20} MiB: if it is not a "
-            "zip bomb, unpack it first."
+            f"{shown(path)} unpacks to more than {holes.BOMB_RATIO} times its size and {holes.BOMB_BYTES >> 20} MiB: if it "
+            "is not a zip bomb, unpack it first."
         )
 
 
@@ -109,7 +88,7 @@ def most_unpacked(path: Path) -> int:
     """Bytes that a file can have at most, unpacked."""
     size = path.stat().st_size
     with path.open("rb") as raw:
-        return max(_BOMB_BYTES, _BOMB_RATIO * size) if _is_compressed(raw.read(4)) else size
+        return max(holes.BOMB_BYTES, holes.BOMB_RATIO * size) if _is_compressed(raw.read(4)) else size
 
 
 @contextmanager
@@ -135,7 +114,7 @@ def chunks(path: Path, watch: Watch | None = None) -> Iterator[bytes]:
     """The bytes of a file, unpacked; a file that changes on the way is an error."""
     try:
         require_file(path)
-        refuse_holes(path, [path])
+        refuse_holes(path)
         with path.open("rb") as raw:
             before = os.fstat(raw.fileno())
             packed = before.st_size

@@ -28,17 +28,17 @@ _KINDS = {
 def read_matrix(source: Path, kind: str) -> SparseLike:
     """Counts of a matrix that was saved, checked."""
     try:
-        refuse_holes(source, [source])
+        refuse_holes(source)
         with unchanged(source):
             matrix = _READERS[kind](source, available_bytes() or 2**63)
         _require_sound(matrix)
         with np.errstate(over="ignore"):  # of numbers longer than ours, which become infinite and are refused
             return check_counts(matrix, str(source), copy=False)
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except Exception as error:  # of another package, about bytes that may be anything
         raise CorpusFormatError(
-            f"{source} is not {_KINDS[kind]}, or does not fit in memory ({sentence(error)})."
+            f"{source} is not {_KINDS[kind]}, or takes more memory than it should ({sentence(error)})."
         ) from error
 
 

@@ -31,7 +31,7 @@ def columns_of_parquet(path: Path, text: Column, name: Column, watch: Watch | No
         ) from None
     try:
         require_file(path)
-        refuse_holes(path, [path])
+        refuse_holes(path)
         with unchanged(path):
             with pq.ParquetFile(path) as file:
                 columns = named_columns(shown(path), file.schema_arrow.names, text, name)

@@ -6,7 +6,7 @@ import logging
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,13 +16,13 @@ import scipy.sparse as sp
 
 from .._typing import SparseLike
 from .._validation import check_n_jobs, check_vocabulary
-from ..exceptions import CorpusFormatError, InputError, TextWarning
+from ..exceptions import CorpusFormatError, InputError, TextWarning, TooLargeError
 from ..linalg.parallel import for_each_block
 from ..storage.corpus_folder import FORMAT, CorpusWriter
 from . import readers as found_in
 from .corpus import Corpus
 from .counting import DocumentCounter
-from .files import Watch
+from .files import Watch, shown
 from .formats import TEXT_FORMATS, format_of
 from .like import Reading, reading_of
 from .matrices import read_matrix
@@ -35,6 +35,8 @@ from .uci import UciFile, Unordered, read_words
 
 logger = logging.getLogger("anchorwords.corpus")
 
+# Documents for each entry above which documents are taken for a mistake, beyond the first million.
+_EMPTY_DOCS = 100
 _WITH_COLUMNS = ("csv", "tsv", "jsonl", "parquet", "frame")
 
 # Called with the number of documents read and the share of the source, None where that is unknown.
@@ -133,10 +135,13 @@ def read_corpus(
         every_word=every_word, n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     kind = format_of(path, options.format, options.pattern)
-    if kind == "corpus":
-        _require_plain(options, path)
-        return _loaded(open_corpus(path))
-    return _poured(path, kind, options, _Gathered(options.n_jobs)).corpus()
+    with _within_memory(
+        path, "import it into a corpus folder (import_corpus, anchorwords import), which is read in blocks"
+    ):
+        if kind == "corpus":
+            _require_plain(options, path)
+            return _loaded(open_corpus(path))
+        return _poured(path, kind, options, _Gathered(options.n_jobs)).corpus()
 
 
 def import_corpus(source: Any, folder: str | os.PathLike[str], **reading: Any) -> StoredCorpus:
@@ -162,9 +167,21 @@ def import_corpus(source: Any, folder: str | os.PathLike[str], **reading: Any) -
         _require_plain(options, source)
         open_corpus(source).save(folder)
         return open_corpus(folder)
-    with FORMAT.written(folder) as partial, ExitStack() as stack:
+    advice = "its vocabulary or one of its documents is too large, so split long documents, or give a vocabulary"
+    with _within_memory(source, advice), FORMAT.written(folder) as partial, ExitStack() as stack:
         _poured(source, kind, options, _Folder(partial, stack))
     return open_corpus(folder)
+
+
+@contextmanager
+def _within_memory(source: Any, advice: str) -> Iterator[None]:
+    """Turn a MemoryError, wherever it comes from, into one sentence."""
+    try:
+        yield
+    except TooLargeError:
+        raise
+    except MemoryError as error:
+        raise TooLargeError(f"{_name(source)} does not fit in memory: {advice}.") from error
 
 
 class _Options(NamedTuple):
@@ -296,7 +313,12 @@ class _Gathered:
         blocks: list[SparseLike] = [None] * len(self._parts)
 
         def work(number: int, _: int) -> None:
-            blocks[number] = ordered_rows(self._parts[number], numbers, len(words))
+            part = self._parts[number]
+            blocks[number] = ordered_rows(part, numbers, len(words))
+            # Let go of its arrays, so that the corpus is not in memory once more.
+            self._parts[number] = Part(
+                part.lengths[:0].copy(), part.indices[:0].copy(), part.counts[:0].copy(), part.ids
+            )
 
         for_each_block(work, len(blocks), 1, self._n_jobs)
         counts = sp.vstack(blocks, format="csr") if blocks else sp.csr_array((0, len(words)))
@@ -361,10 +383,18 @@ def _poured(source: Any, kind: str, options: _Options, sink: Any) -> Any:
     splitting = _splitting(kind, options)
     counter = DocumentCounter(splitting.rule)
     hashes = []
+    n_entries = 0
     for part in counter.parts(found_in.batches(documents_in(source, kind, options, watch))):
         sink.add(part)
         if part.ids is not None:
             hashes.append(hashes_of(part.ids))
+        n_entries += part.indices.size
+        # A packed file of line ends alone has a thousand times its size in documents, each of which takes memory.
+        if sink.n_docs > _EMPTY_DOCS * n_entries + (1 << 20):
+            raise CorpusFormatError(
+                f"{_name(source)} holds {n_entries} words in its first {sink.n_docs} documents, so that nearly all are "
+                "empty: check the format and the column of text."
+            )
         report(sink.n_docs)
     if sink.n_docs == 0:
         raise CorpusFormatError(f"{_name(source)} holds no documents.")
@@ -440,7 +470,7 @@ def _checked_words(words: Sequence[str], n_words: int) -> Sequence[str]:
 
 
 def _name(source: Any) -> str:
-    return str(source) if isinstance(source, (str, os.PathLike)) else "the source"
+    return shown(source) if isinstance(source, (str, os.PathLike)) else "the source"
 
 
 def _loaded(corpus: StoredCorpus) -> Corpus:

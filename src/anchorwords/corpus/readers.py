@@ -7,6 +7,8 @@ a string or a list of tokens, gathered into batches by :func:`batches`.
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -15,11 +17,17 @@ from typing import Any, NamedTuple, TypeAlias
 from ..exceptions import CorpusFormatError, InputError
 from .arrow_values import values_of
 from .csv_rows import csv_rows
-from .files import Watch, lines, sentence, short, shown, whole_text
+from .files import Watch, lines, refuse_bomb, sentence, short, shown, whole_text
 
 # A batch is closed at so many documents or characters (tokens count as eight).
 _DOCUMENTS = 1 << 13
 _CHARACTERS = 1 << 22
+
+# Characters of a line of JSON from which on its values are counted before they are made, and how many there may be: an empty
+# list takes three characters, and twenty times as many bytes of memory.
+_LONG_JSON = 1 << 24
+_JSON_VALUES = 1 << 23
+_JSON_TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 # What pandas puts in place of a missing value, by the names of their types.
 _MISSING = ("NAType", "NaTType")
@@ -104,8 +112,10 @@ def baskets_of(path: Path, separator: str, watch: Watch | None = None) -> Docume
 def files_of(folder: Path, pattern: str | None, watch: Watch | None = None) -> Documents:
     """One document a file, by the order of their names."""
     patterns = [pattern] if pattern else ["*.txt", "*.txt.gz", "*.txt.zst"]
+    if pattern and ".." in Path(pattern).parts:
+        raise InputError(f"pattern must name files inside of the folder, but is {pattern!r}: leave '..' out.")
     try:
-        found = sorted({path for one in patterns for path in folder.rglob(one) if path.is_file()})
+        found = _each_once(sorted({path for one in patterns for path in folder.rglob(one) if path.is_file()}))
     except (ValueError, NotImplementedError, OSError) as error:
         raise InputError(f"pattern {pattern!r} cannot be used in {folder} ({error}): try '*.txt'.") from None
     if not found:
@@ -114,10 +124,26 @@ def files_of(folder: Path, pattern: str | None, watch: Watch | None = None) -> D
             f"{folder} holds no file {' or '.join(patterns)}: "
             + (f"its files end in {', '.join(endings[:8])}; name a pattern that fits." if endings else "it is empty.")
         )
+    packed = unpacked = 0
     for number, path in enumerate(found, start=1):
-        yield path.relative_to(folder).as_posix(), whole_text(path)
+        text = whole_text(path)
+        packed, unpacked = packed + path.stat().st_size, unpacked + len(text)
+        refuse_bomb(folder, packed, unpacked)  # many small ones make a large one
+        yield path.relative_to(folder).as_posix(), text
         if watch is not None:
             watch(number / len(found))
+
+
+def _each_once(paths: list[Path]) -> list[Path]:
+    """Files that are not reached a second time by a link to a folder, such as one that leads back to where it is."""
+    homes: dict[Path, str] = {}
+    first: dict[tuple[str, str], Path] = {}
+    for path in paths:
+        home = homes.get(path.parent) or homes.setdefault(path.parent, os.path.realpath(path.parent))
+        known = first.setdefault((home, path.name), path)
+        if len(path.parts) < len(known.parts):  # the shortest way is the one without the link
+            first[home, path.name] = path
+    return sorted(first.values())
 
 
 def columns_of_tsv(
@@ -194,12 +220,22 @@ def _places(path: Path, first: list[str], header: bool, text: Column, name: Colu
     return place(text, "text_column"), None if name is None else place(name, "id_column")
 
 
+def _values_at_most(line: str) -> int:
+    """How many values a line of JSON has at most: what is in texts does not count."""
+    bare = _JSON_TEXT.sub("", line)
+    return sum(bare.count(mark) for mark in ",[{")
+
+
 def objects_of_json_lines(path: Path, text: Column, name: Column, watch: Watch | None = None) -> Documents:
     """One JSON value a line: an object with a member of text or tokens, a text, or a list of tokens."""
     for number, line in lines(path, watch):
         if not line.strip():
             continue
         where = f"{path}, line {number}"
+        if len(line) > _LONG_JSON and _values_at_most(line) > _JSON_VALUES:
+            raise CorpusFormatError(
+                f"{where}: more than {_JSON_VALUES} values in one line: expected one document a line."
+            )
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:

@@ -72,6 +72,8 @@ def load_docstrings(packages: Sequence[str] = DEFAULT_PACKAGES, *, cache: bool =
     if not cache:
         return _build(roots)
     file = _cache_file(roots)
+    if file is None:
+        return _build(roots)
     corpus = _read_cache(file)
     if corpus is None:
         corpus = _build(roots)
@@ -177,8 +179,14 @@ def _root(package: str) -> Path | None:
     return Path(spec.submodule_search_locations[0]) if spec is not None and spec.submodule_search_locations else None
 
 
-def _cache_file(roots: dict[str, Path]) -> Path:
-    base = os.environ.get("ANCHORWORDS_CACHE") or os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+def _cache_file(roots: dict[str, Path]) -> Path | None:
+    """Where the corpus of these packages is kept; None for a user who has no home folder."""
+    base = os.environ.get("ANCHORWORDS_CACHE") or os.environ.get("XDG_CACHE_HOME")
+    if not base:
+        try:
+            base = str(Path.home() / ".cache")
+        except RuntimeError:
+            return None
     versions = {}
     for name in roots:
         try:

@@ -16,9 +16,16 @@ from ..storage.arrays import put_npy, write_npy
 from .lines import separated, write_lines
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".npy", ".npz", ".parquet")
+TABLES = (".csv", ".tsv")
 _DIGITS = 6
 # Names that are written at a time.
 _NAMES = 1 << 14
+
+
+def require_table(suffix: str, spreadsheet: bool) -> None:
+    """Raise unless what is written is a table, where it is to be one for a spreadsheet."""
+    if spreadsheet and suffix not in TABLES:
+        raise InputError(f"spreadsheet is about tables, {' and '.join(TABLES)}, but a {suffix} file is to be written.")
 
 
 def require_writer(suffix: str) -> None:
@@ -32,7 +39,13 @@ def require_writer(suffix: str) -> None:
 
 
 def write_weights(
-    path: Path, suffix: str, weights: Iterator[Any], names: Callable[[], Iterator[str]], shape: tuple[int, int]
+    path: Path,
+    suffix: str,
+    weights: Iterator[Any],
+    names: Callable[[], Iterator[str]],
+    shape: tuple[int, int],
+    *,
+    spreadsheet: bool = False,
 ) -> None:
     """Write documents x topics as the suffix says.
 
@@ -48,6 +61,8 @@ def write_weights(
         Gives the names of all documents, anew at each call.
     shape : (int, int)
         Documents and topics.
+    spreadsheet : bool
+        Write an apostrophe before names in a table that a spreadsheet would compute as formulas.
     """
     if suffix == ".npy":
         write_npy(path, "<f8", shape, weights)
@@ -56,10 +71,12 @@ def write_weights(
     elif suffix == ".parquet":
         _write_parquet(path, weights, names(), shape[1])
     else:
-        write_lines(path, weight_lines(weights, names(), shape[1], suffix))
+        write_lines(path, weight_lines(weights, names(), shape[1], suffix, spreadsheet=spreadsheet))
 
 
-def weight_lines(weights: Iterator[Any], names: Iterator[str], n_topics: int, suffix: str) -> Iterator[str]:
+def weight_lines(
+    weights: Iterator[Any], names: Iterator[str], n_topics: int, suffix: str, *, spreadsheet: bool = False
+) -> Iterator[str]:
     """Lines of a table, or of JSON."""
     if suffix != ".jsonl":
         yield separated(["document", *_columns(n_topics)], suffix)
@@ -70,7 +87,7 @@ def weight_lines(weights: Iterator[Any], names: Iterator[str], n_topics: int, su
                 record = {"document": name, "topics": [round(float(w), _DIGITS) for w in row]}
                 yield json_text(record) + "\n"
             else:
-                yield separated([name, *(f"{w:.{_DIGITS}f}" for w in row)], suffix)
+                yield separated([name, *(f"{w:.{_DIGITS}f}" for w in row)], suffix, spreadsheet=spreadsheet)
 
 
 def _columns(n_topics: int) -> list[str]:

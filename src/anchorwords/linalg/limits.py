@@ -129,7 +129,9 @@ class _Limits:
             for library, original in self._libraries:
                 _set_threads(library, int(min(original, strictest)))
             if self._strictest(without) == strictest:
-                return
+                break
+        if not math.isfinite(strictest):  # put back: what others set from now on is not ours to change
+            self._libraries = []
 
 
 LIMITS = _Limits()

@@ -70,7 +70,7 @@ def _machine() -> str:
     if information.is_file():
         names = [
             line.split(":", 1)[1].strip()
-            for line in information.read_text().splitlines()
+            for line in information.read_text(encoding="utf-8", errors="replace").splitlines()
             if line.startswith("model name")
         ]
         model = names[0] if names else model

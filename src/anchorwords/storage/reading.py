@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Self, TypeVar
 
+from .holes import is_bomb, stored_bytes
 from .temporary import clear_abandoned, is_being_replaced
 
 T = TypeVar("T")
@@ -19,9 +20,6 @@ _PINS = hasattr(os, "O_DIRECTORY") and os.open in os.supports_dir_fd and os.list
 _PLAIN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 # A folder that is replaced more often than this while it is read: something other than replacement is wrong.
 _ATTEMPTS = 1000
-# A file of more than both of these, in multiples of what is stored of it, consists of holes and was made to fill memory.
-_BOMB_BYTES = 1 << 28
-_BOMB_RATIO = 200
 
 
 class OpenFolder:
@@ -64,7 +62,7 @@ class OpenFolder:
             about = os.fstat(descriptor)
             if not stat.S_ISREG(about.st_mode):
                 raise OSError(errno.EINVAL, "not a plain file", name)
-            if _is_hollow(descriptor, about.st_size):
+            if is_bomb(about.st_size, stored_bytes(descriptor, about.st_size)):
                 raise OSError(errno.EFBIG, "almost nothing of its size is stored", name)
             return os.fdopen(descriptor, "rb")
         except BaseException:
@@ -105,22 +103,3 @@ def read_as_one(path: Path, read: Callable[[OpenFolder], T]) -> T:
                 if not folder.is_replaced():
                     raise
     raise OSError(errno.EBUSY, "it is replaced faster than it can be read", str(path))
-
-
-def _is_hollow(descriptor: int, size: int) -> bool:
-    """Whether a large file is almost all holes, which take no place on disk but do so in memory."""
-    if size <= _BOMB_BYTES or not hasattr(os, "SEEK_DATA"):
-        return False
-    stored = position = 0
-    try:
-        while position < size:
-            begin = os.lseek(descriptor, position, os.SEEK_DATA)
-            position = os.lseek(descriptor, begin, os.SEEK_HOLE)
-            stored += position - begin
-            if stored * _BOMB_RATIO >= size:
-                break
-    except OSError as error:
-        if error.errno != errno.ENXIO:  # there are no more data
-            return False
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return stored * _BOMB_RATIO < size
