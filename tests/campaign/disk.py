@@ -401,14 +401,14 @@ def _write_through_a_link(trial: Trial) -> str:
 
 _PROMISE = "one sentence and exit code 1 with the old result intact, or success with the new one; nothing is left over"
 AREAS: tuple[Area, ...] = (
-    Area("errors of system calls", _PROMISE, _fail_a_call, short=25, limit=120.0, weight=3.0, needs=needs_strace),
-    Area("full disks", _PROMISE, _fill_the_disk, short=25, limit=120.0, weight=2.0, needs=_needs_mounts),
-    Area("limits of file sizes", _PROMISE, _limit_file_sizes, short=25, limit=120.0, needs=needs_fork),
+    Area("errors of system calls", _PROMISE, _fail_a_call, short=15, limit=120.0, weight=3.0, needs=needs_strace),
+    Area("full disks", _PROMISE, _fill_the_disk, short=12, limit=120.0, weight=2.0, needs=_needs_mounts),
+    Area("limits of file sizes", _PROMISE, _limit_file_sizes, short=8, limit=120.0, needs=needs_fork),
     Area(
         "targets that cannot be written",
         "one sentence, and nothing is changed: devices and pipes least of all",
         _write_where_it_cannot_be,
-        short=36,
+        short=24,
         limit=120.0,
         needs=_needs_mounts,
     ),
@@ -416,7 +416,7 @@ AREAS: tuple[Area, ...] = (
         "links and private targets",
         "links stay links, and what only its owner may read stays so",
         _write_through_a_link,
-        short=25,
+        short=8,
         limit=120.0,
         weight=0.5,
         needs=needs_fork,

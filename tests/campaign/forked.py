@@ -26,6 +26,10 @@ from pathlib import Path
 _PR_SET_PDEATHSIG, _PR_SET_PTRACER, _PR_SET_PTRACER_ANY = 1, 0x59616D61, ctypes.c_ulong(-1)
 
 
+# Exit codes of a child whose work ended by an exception, or by an interrupt, that nobody caught.
+FAILED, INTERRUPTED = 70, 71
+
+
 @dataclass(frozen=True)
 class Ran:
     """How a run ended.
@@ -80,11 +84,14 @@ class Child:
         parent = os.getpid()
         self.pid = os.fork()
         if self.pid == 0:
-            _become_child(parent, (out, err), (self._out, self._err, go, settled), folder, tmp)
-            os.close(settles)
-            os.read(ready, 1)
-            os.close(ready)
-            _end(work, limits)
+            try:  # a signal that comes before the work must not send the child back into the worker's own
+                _become_child(parent, (out, err), (self._out, self._err, go, settled), folder, tmp)
+                os.close(settles)
+                os.read(ready, 1)
+                os.close(ready)
+                _end(work, limits)
+            finally:
+                os._exit(INTERRUPTED)
         for descriptor in (out, err, ready, settles):
             os.close(descriptor)
         os.read(settled, 1)  # what a child does to become one is not listed, counted or tampered with
@@ -195,7 +202,7 @@ def _become_child(
 
 def _end(work: Callable[[], object], limits: Callable[[], object] | None) -> None:
     """Do the work and leave, as the interpreter does at the end of a program."""
-    code = 70
+    code = FAILED
     try:
         if limits is not None:
             limits()
@@ -207,10 +214,10 @@ def _end(work: Callable[[], object], limits: Callable[[], object] | None) -> Non
             if isinstance(stop.code, str):
                 print(stop.code, file=sys.stderr)
         except KeyboardInterrupt:
-            code = 71
+            code = INTERRUPTED
             traceback.print_exc()
         except BaseException:
-            code = 70
+            code = FAILED
             traceback.print_exc()
         sys.stdout.flush()
         sys.stderr.flush()

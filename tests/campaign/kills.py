@@ -9,7 +9,7 @@ import time
 
 from .calls import Call, listed_calls, options_to_kill, options_to_list
 from .campaign import Area, Trial
-from .forked import Ran, needs_fork, needs_strace
+from .forked import INTERRUPTED, Ran, needs_fork, needs_strace
 from .writers import WRITERS, Command, Place, Stage, Writer, stage_of
 
 
@@ -102,7 +102,7 @@ def _after_signal(place: Place, ran: Ran, number: int) -> str:
     code = ran.code
     if number == signal.SIGINT:
         # Python itself, before our first line or after our last one, prints what it likes and dies by the signal.
-        if code in (71, -signal.SIGINT) and "/anchorwords/" not in ran.err:
+        if code in (INTERRUPTED, -signal.SIGINT) and "/anchorwords/" not in ran.err:
             code = 130
         elif (
             code == 0 and "Exception ignored in" in ran.err
@@ -131,7 +131,7 @@ _PROMISE = (
 )
 _PROMPT = f"{_PROMISE}; Ctrl-C leaves a clean prompt"
 AREAS: tuple[Area, ...] = (
-    Area("kills at system calls", _PROMISE, _kill_at_a_call, short=25, limit=120.0, weight=3.0, needs=needs_strace),
-    Area("kills at random times", _PROMPT, _kill_at_any_time, short=25, limit=120.0, weight=2.0, needs=needs_fork),
-    Area("interrupts of new processes", _PROMPT, _interrupt_a_new_process, short=3, limit=120.0, needs=needs_fork),
+    Area("kills at system calls", _PROMISE, _kill_at_a_call, short=15, limit=120.0, weight=3.0, needs=needs_strace),
+    Area("kills at random times", _PROMPT, _kill_at_any_time, short=15, limit=120.0, weight=2.0, needs=needs_fork),
+    Area("interrupts of new processes", _PROMPT, _interrupt_a_new_process, short=2, limit=120.0, needs=needs_fork),
 )

@@ -49,7 +49,7 @@ AREAS: tuple[Area, ...] = (
         "memory that runs out",
         "one sentence that speaks of memory, with the old result intact, or success; never a traceback or a signal",
         _run_out_of_memory,
-        short=25,
+        short=12,
         limit=120.0,
         weight=2.0,
         needs=needs_fork,
