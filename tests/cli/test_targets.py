@@ -5,11 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
 
 import anchorwords as aw
+from anchorwords.cli import main
 from anchorwords.estimator import AnchorTopicModel
 
 from .test_text import run
@@ -108,3 +110,28 @@ def test_standard_streams_are_not_replaced(home):
         done = run("export", home / "model", "--to", "gensim", "-o", device)
         assert done.returncode == 1
         assert before is None or os.stat(device).st_mode == before
+
+
+def test_where_nothing_can_be_saved_nothing_is_left(home, tmp_path, monkeypatch):
+    def failing(self, path):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    monkeypatch.setattr(AnchorTopicModel, "save", failing)
+    done = run("fit", home / "corpus", "-k", 3, "-o", tmp_path / "model")
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "instead" not in done.stderr
+    assert os.listdir(tmp_path / "tmp") == []
+
+
+def test_an_interruption_before_the_command_begins_is_one_word(monkeypatch, capsys):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("anchorwords.cli.app.run", interrupted)
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 130
+    assert capsys.readouterr().err == "interrupted\n"

@@ -8,13 +8,17 @@ import stat
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import anchorwords as aw
 from anchorwords.exceptions import CorpusFormatError, OutputError
 from anchorwords.storage import replacing, writing
+from anchorwords.storage.folders import checksum
+from anchorwords.storage.sketch_folder import FORMAT
 from anchorwords.storage.temporary import beside
 from anchorwords.storage.writing import file_written_whole, require_writable_file, scratch_folder, written_whole
 
@@ -361,3 +365,57 @@ def test_a_writer_clears_what_a_killed_one_left_in_the_temporary_folder(tmp_path
     beside(writing.scratch_target(), "partial").mkdir()
     aw.read_corpus(TEXTS).save(tmp_path / "corpus")
     assert os.listdir(tmp_path / "tmp") == []
+
+
+# ---- Finds of the campaign.
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
+def test_an_array_that_a_full_disk_cuts_short_is_an_error(tmp_path):
+    # np.save loses the error of its last write: a sketch was saved in part, with a checksum that fitted it.
+    (tmp_path / "S.npy").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left"):
+        FORMAT.write_array(tmp_path, "S", np.arange(10.0))
+
+
+def test_the_checksum_of_an_array_is_that_of_its_file(tmp_path):
+    for array in (np.arange(10.0), np.arange(12).reshape(3, 4)[:, ::2], np.empty(0, dtype=np.uint8), np.arange(6).T):
+        assert FORMAT.write_array(tmp_path, "S", array) == checksum(tmp_path / "S.npy")
+        np.testing.assert_array_equal(np.load(tmp_path / "S.npy"), array)
+
+
+def test_a_manifest_takes_no_more_memory_than_its_size(tmp_path):
+    aw.read_corpus(TEXTS).save(tmp_path / "corpus")
+    aw.open_corpus(tmp_path / "corpus")
+    tracemalloc.start()
+    aw.open_corpus(tmp_path / "corpus")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10e6  # a buffer for the longest manifest is 268 MB
+
+
+def test_too_little_memory_is_not_taken_for_damage(tmp_path, monkeypatch):
+    aw.read_corpus(TEXTS).save(tmp_path / "corpus")
+
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("anchorwords.storage.folders.json.loads", fail)
+    with pytest.raises(MemoryError):
+        aw.open_corpus(tmp_path / "corpus")
+    with pytest.raises(MemoryError):
+        aw.read_corpus(TEXTS).save(tmp_path / "corpus")
+
+
+def test_a_file_system_without_permissions_is_written_to(tmp_path, monkeypatch):
+    target = tmp_path / "x.csv"
+    target.write_text("old")
+    target.chmod(0o640)
+
+    def refuse(*_, **__):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "chmod", refuse)
+    with file_written_whole(target) as partial:
+        partial.write_text("new")
+    assert target.read_text() == "new"

@@ -113,6 +113,7 @@ def fit(
 
 def _save(model: AnchorTopicModel, output: Path) -> None:
     """Save a model; if it cannot be saved there any more, save it elsewhere and say so: the fit may have taken hours."""
+    import secrets
     import tempfile
 
     from ..exceptions import ModelFormatError, OutputError
@@ -120,8 +121,8 @@ def _save(model: AnchorTopicModel, output: Path) -> None:
     try:
         model.save(output)
     except (OSError, ModelFormatError) as error:
+        elsewhere = Path(tempfile.gettempdir()) / f"anchorwords-model-{secrets.token_hex(6)}"
         try:
-            elsewhere = tempfile.mkdtemp(prefix="anchorwords-model-")
             model.save(elsewhere)
         except Exception:
             raise error from None

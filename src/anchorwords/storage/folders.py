@@ -5,7 +5,9 @@ Models, corpora and sketches are such folders; each says by a :class:`FolderForm
 
 from __future__ import annotations
 
+import io
 import json
+import math
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -69,7 +71,7 @@ class FolderFormat:
         """Whether a folder says that it is one."""
         try:
             return bool(read_as_one(path, self._marked))
-        except (OSError, ValueError, AttributeError, RecursionError, MemoryError):
+        except (OSError, ValueError, AttributeError, RecursionError):
             return False
 
     def _marked(self, folder: OpenFolder) -> bool:
@@ -113,8 +115,10 @@ class FolderFormat:
         """Write the manifest, with a checksum of its own."""
         about = {"format": self.name, "format_version": self.version, "written_by": f"anchorwords {__version__}"}
         whole = about | content
-        text = json.dumps(whole | {"checksum": _text_checksum(whole)}, indent=1)
-        (folder / self.manifest).write_text(text, encoding="utf-8")
+        text = json.dumps(whole | {"checksum": _text_checksum(whole)}, indent=1).encode()
+        if len(text) > _LONGEST_MANIFEST:
+            raise self.error(f"this {self.what} has too many words or labels to be saved; nothing was written.")
+        (folder / self.manifest).write_bytes(text)
 
     def read(self, path: Path, take: Callable[[OpenFolder, dict[str, Any]], T]) -> T:
         """What ``take`` makes of a folder and its manifest, all of it from one version of the folder."""
@@ -133,7 +137,7 @@ class FolderFormat:
                 manifest = json.loads(_text(stream))
         except OSError:
             raise self.error(f"{folder} is not a {self.what} folder: it holds no readable {self.manifest}.") from None
-        except (ValueError, RecursionError, MemoryError):
+        except (ValueError, RecursionError):
             raise self.error(f"{file} is damaged: it is not JSON; {self.again}.") from None
         if not isinstance(manifest, dict) or manifest.get("format") != self.name:
             raise self.error(f"{file} does not describe an anchorwords {self.what}.")
@@ -154,9 +158,15 @@ class FolderFormat:
 
     def write_array(self, folder: Path, name: str, array: Any) -> str:
         """Write NAME.npy; returns its checksum."""
-        file = folder / f"{name}.npy"
-        np.save(file, np.ascontiguousarray(array), allow_pickle=False)
-        return checksum(file)
+        # Not by np.save, which loses the error of its last write, and the checksum not from the file: both would take a file
+        # that a full disk has cut short for whole.
+        plain, head = np.ascontiguousarray(array), io.BytesIO()
+        np.lib.format.write_array_header_1_0(head, np.lib.format.header_data_from_array_1_0(plain))
+        raw = plain.reshape(-1).view(np.uint8).data
+        with (folder / f"{name}.npy").open("wb") as stream:
+            stream.write(head.getvalue())
+            stream.write(raw)
+        return crc_text(zlib.crc32(raw, zlib.crc32(head.getvalue())))
 
     def read_array(self, folder: OpenFolder, name: str, expected: Any) -> Any:
         """Read NAME.npy and check it: what is read is what was checked, from one descriptor."""
@@ -165,11 +175,11 @@ class FolderFormat:
             with folder.open(file.name) as stream:
                 if _checksum(stream) != expected:
                     raise self.error(f"{file} is damaged: its checksum is wrong; {self.again}.")
-                stream.seek(0)  # not np.load, which opens archives and pickles too
-                return np.lib.format.read_array(stream, allow_pickle=False)
+                stream.seek(0)
+                return _array(stream)
         except self.error:
             raise
-        except (OSError, ValueError, EOFError, MemoryError) as error:
+        except (OSError, ValueError, EOFError) as error:
             raise self.error(f"{file} cannot be read ({error}): {self.again}.") from error
 
 
@@ -200,11 +210,24 @@ def _checksum(stream: BinaryIO) -> str:
     return crc_text(value)
 
 
+def _array(stream: BinaryIO) -> Any:
+    """The array of a .npy file; ValueError, before there is memory for it, if it is not as large as the file says."""
+    version = np.lib.format.read_magic(stream)
+    if version != (1, 0):
+        raise ValueError("a version of the format that is not ours")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+    if math.prod(shape) * dtype.itemsize != os.fstat(stream.fileno()).st_size - stream.tell():
+        raise ValueError("its size is not that of its array")
+    stream.seek(0)
+    return np.lib.format.read_array(stream, allow_pickle=False)  # not np.load, which opens archives and pickles too
+
+
 def _text(stream: BinaryIO) -> str:
     """The text of a manifest; ValueError if it is longer than any of ours."""
-    raw = stream.read(_LONGEST_MANIFEST + 1)
-    if len(raw) > _LONGEST_MANIFEST:
+    size = os.fstat(stream.fileno()).st_size  # not the limit itself, for which memory would be asked for
+    if size > _LONGEST_MANIFEST:
         raise ValueError("too long")
+    raw = stream.read(size)
     return raw.decode("utf-8")
 
 

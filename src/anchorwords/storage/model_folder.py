@@ -124,7 +124,7 @@ def _read(folder: OpenFolder, manifest: dict[str, Any]) -> TopicModel:
         why = f"{_TENSORS} is missing"
     except OSError as error:
         why = f"{_TENSORS} cannot be read: {error.strerror or error}"
-    except (ValueError, MemoryError) as error:
+    except ValueError as error:
         why = str(error)[:300]
     raise ModelFormatError(f"{folder.path} is damaged ({why}): {_FORMAT.again}.")
 

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from .._memory import available_bytes
+from ..exceptions import TooLargeError
 
 _METADATA = "__metadata__"
 _CODES = {
@@ -133,7 +134,9 @@ def _read_whole(stream: BinaryIO, name: str) -> tuple[Any, str]:
     size = os.fstat(stream.fileno()).st_size
     available = available_bytes()
     if available is not None and size > available:
-        raise ValueError(f"{name} has {size >> 20} MiB, but {available >> 20} MiB of memory are available")
+        raise TooLargeError(
+            f"{name} takes {size >> 20} MiB of memory, but {available >> 20} MiB are available: free some memory."
+        )
     whole, digest, done = np.empty(size, dtype=np.uint8), hashlib.sha256(), 0
     while done < size:
         piece = whole[done : done + _PIECE]

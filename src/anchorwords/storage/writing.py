@@ -161,7 +161,9 @@ def _keep_access(partial: Path, target: Path) -> None:
         if hasattr(os, "chown") and (now.st_uid, now.st_gid) != (old.st_uid, old.st_gid):
             with suppress(OSError):  # only root may give files away
                 os.chown(path, old.st_uid, old.st_gid)
-    partial.chmod(stat.S_IMODE(old.st_mode))
+    if stat.S_IMODE(partial.stat().st_mode) != stat.S_IMODE(old.st_mode):
+        with suppress(PermissionError):  # a file system without permissions
+            partial.chmod(stat.S_IMODE(old.st_mode))
 
 
 def _sync(path: Path) -> None:
