@@ -13,7 +13,6 @@ import hashlib
 import io
 import json
 import os
-import resource
 import shutil
 import sys
 import tempfile
@@ -93,7 +92,7 @@ def _changed_value(rng: np.random.Generator, value: Any, canary: str) -> Any:
             _change_manifest(rng, inner, canary)
             return json.dumps(inner)
     if type(value) in (int, float) and rng.random() < 0.5:
-        near = [value + 1, value - 1, -value, value * 1000, float(value), str(value), value * 10**9]
+        near = [value + 1, value - 1, -value, value * 1000, float(min(value, 1e300)), str(value), value * 10**9]
         return near[rng.integers(len(near))]
     if isinstance(value, list) and rng.random() < 0.4:
         return [value[:-1], value + value[:1], value[::-1], value * 50][rng.integers(4)]
@@ -214,6 +213,8 @@ def _watched(trial: Trial, folder: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def _bounded_memory() -> Iterator[None]:
     """An allocation far beyond the size of the folder is a MemoryError, which is no answer."""
+    import resource  # not on Windows
+
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + _MEMORY, before[1]))
@@ -487,7 +488,7 @@ _PROMISE = (
     "is refused with an error of ours or works; opens no other file, prints no control character, in bounded memory"
 )
 AREAS: tuple[Area, ...] = (
-    Area("forged models", f"A forged model folder {_PROMISE}.", forged_model, short=60, needs=_needs),
-    Area("forged corpora", f"A forged corpus folder {_PROMISE}.", forged_corpus, short=60, needs=_needs),
-    Area("forged sketches", f"A forged sketch folder {_PROMISE}.", forged_sketch, short=60, needs=_needs),
+    Area("forged models", f"A forged model folder {_PROMISE}.", forged_model, short=40, needs=_needs),
+    Area("forged corpora", f"A forged corpus folder {_PROMISE}.", forged_corpus, short=40, needs=_needs),
+    Area("forged sketches", f"A forged sketch folder {_PROMISE}.", forged_sketch, short=40, needs=_needs),
 )
