@@ -190,7 +190,7 @@ def _watch_opened(event: str, arguments: tuple[Any, ...]) -> None:
 
 @contextlib.contextmanager
 def _watched(trial: Trial, folder: Path) -> Iterator[None]:
-    """Files that are opened lie in the folder, in a folder of ours for scratch, or belong to Python and the system."""
+    """Files that are opened lie in the folder, were named by the caller, are scratch, or belong to Python and the system."""
     global _HOOKED, _OPENED
     if not _HOOKED:
         sys.addaudithook(_watch_opened)
@@ -202,7 +202,7 @@ def _watched(trial: Trial, folder: Path) -> Iterator[None]:
         opened, _OPENED = _OPENED, None
     scratch = Path(tempfile.gettempdir()) / ".anchorwords-scratch"
     allowed = [
-        str(folder), str(trial.folder / "out"), str(scratch), sys.prefix, sys.base_prefix, str(Path(aw.__file__).parent),
+        str(folder), str(trial.folder / "out"), str(trial.shared), str(scratch), sys.prefix, sys.base_prefix, str(Path(aw.__file__).parent),
         str(Path(__file__).parent), "/proc/", "/sys/", "/usr/", "/etc/localtime", os.path.expanduser("~/.cache"),
         os.environ.get("NUMBA_CACHE_DIR", sys.prefix), *(entry for entry in sys.path if entry),
     ]  # fmt: skip
