@@ -29,6 +29,7 @@ _LOOKAHEAD = 1 << 22
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 # Frames that readers of zstd have to skip begin with any of sixteen numbers, whose first bytes are 0x50 to 0x5f.
 _ZSTD_SKIPPABLE = b"\x2a\x4d\x18"
+_MARK = b"\xef\xbb\xbf"
 _ENDINGS = (".gz", ".zst")
 
 
@@ -224,7 +225,7 @@ class _ZstdReader:
 
 def line_chunks(path: Path, watch: Watch | None = None) -> Iterator[bytes]:
     """The bytes of a file in pieces that end at line ends, which are line feeds or carriage returns before them."""
-    return _at_line_ends(chunks(path, watch), path)
+    return _without_mark(_at_line_ends(chunks(path, watch), path))
 
 
 def _at_line_ends(pieces: Iterable[bytes], name: Path | str) -> Iterator[bytes]:
@@ -270,12 +271,21 @@ def _at_line_ends(pieces: Iterable[bytes], name: Path | str) -> Iterator[bytes]:
         yield _with_feeds(rest) if returns_end_lines is None else rest
 
 
+def _without_mark(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Pieces without the byte order mark with which some editors begin a file."""
+    first = next(pieces, b"").removeprefix(_MARK)
+    if first:
+        yield first
+    yield from pieces
+
+
 def _with_feeds(piece: bytes) -> bytes:
     return piece.replace(b"\r", b"\n")
 
 
 def with_line_feeds(start: bytes) -> bytes:
-    """The beginning of a file, with line feeds where carriage returns alone end its lines."""
+    """The beginning of a file without a byte order mark, and with line feeds where carriage returns alone end its lines."""
+    start = start.removeprefix(_MARK)
     return start if b"\n" in start else _with_feeds(start)
 
 
@@ -286,8 +296,8 @@ def text_chunks(path: Path, watch: Watch | None = None) -> Iterator[tuple[int, s
 
 def _decoded_chunks(pieces: Iterable[bytes], name: Path | str) -> Iterator[tuple[int, str]]:
     line = 1
-    for number, chunk in enumerate(pieces):
-        yield line, decoded(name, chunk.removeprefix(b"\xef\xbb\xbf") if number == 0 else chunk, line)
+    for chunk in pieces:
+        yield line, decoded(name, chunk, line)
         line += chunk.count(b"\n")
 
 
@@ -307,7 +317,8 @@ def _split_lines(pieces: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]
 
 def stream_lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str]]:
     """The lines of an open stream, such as standard input, without their ends, and their numbers."""
-    return _split_lines(_decoded_chunks(_at_line_ends(_stream_chunks(stream, name), name), name))
+    pieces = _without_mark(_at_line_ends(_stream_chunks(stream, name), name))
+    return _split_lines(_decoded_chunks(pieces, name))
 
 
 def _stream_chunks(stream: IO[bytes], name: str) -> Iterator[bytes]:
