@@ -28,8 +28,8 @@ from .campaign import Area, Trial
 _SMALL, _BOMB = 1 << 28, 3 << 29
 _STRANGE: list[Any] = [
     None, float("nan"), pd.NA, pd.NaT, 0, -1, 1e400, 10**5000, True, b"raw", "", "\ud800", "\0", "x" * 100_000, [], [[]], {},
-    {"a": 1}, set(), object(), np.float64(5), np.array([]), np.ones((2, 2)), ["a", None], ["\ud800"], [b"raw"], (1, 2), range(3),
-    np.ma.masked_array(["a", "b"], [0, 1]), type, lambda: None,
+    {"a": 1}, set(), object(), np.float64(5), np.array([]), np.ones((2, 2)), ["a", None], ["\ud800"], [b"raw"], (1, 2),
+    range(3), np.ma.masked_array(["a", "b"], [0, 1]), type, lambda: None,
 ]  # fmt: skip
 
 

@@ -659,3 +659,8 @@ def test_tokens_that_cannot_be_written_are_refused(read):
 
     refused(read, [["one", Bad()]], "a token of a document cannot be written as text .RuntimeError: no name")
     refused(read, [[10**5000]], "a token of a document cannot be written as text .ValueError")
+    refused(read, [10**5000], "document 1: expected a text or a list of tokens, but found int a value of type int")
+    refused(read, [["one", [10**5000]]], "tokens must be words or numbers")
+    for bad in (10**5000, Bad()):
+        frame = pd.DataFrame({"id": [bad], "text": ["one two"]})
+        refused(read, frame, "row 1: the id, .*, cannot be written as text", id_column="id")

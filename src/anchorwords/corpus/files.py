@@ -44,7 +44,10 @@ def bare_name(path: Path) -> str:
 def short(value: Any) -> str:
     """A value as it is shown in a message: in one line, and no long one."""
     # Not repr of the whole: a value that is refused for its size would take as much memory once more.
-    text = " ".join((repr(value[:100]) if isinstance(value, str) else reprlib.repr(value)).split())
+    try:
+        text = " ".join((repr(value[:100]) if isinstance(value, str) else reprlib.repr(value)).split())
+    except Exception:  # of an object's own, or of a number with more digits than Python writes
+        text = f"a value of type {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."
 
 

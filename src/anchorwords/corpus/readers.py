@@ -94,6 +94,16 @@ def as_document(value: Any, where: str) -> Document:
     raise CorpusFormatError(f"{where}: expected a text or a list of tokens, but found {what}.")
 
 
+def as_id(value: Any, where: str) -> str:
+    """An id, written as text."""
+    try:
+        return str(value)
+    except Exception as error:  # as in short
+        raise CorpusFormatError(
+            f"{where}: the id, {short(value)}, cannot be written as text ({sentence(error)})."
+        ) from error
+
+
 # ---- Files.
 
 
@@ -310,7 +320,7 @@ def rows_of_frame(frame: Any, text: Column, name: Column) -> Documents:
     for number, (value, label) in enumerate(zip(frame[columns[wanted]], ids, strict=False), start=1):
         # A cell of polars may be a series of its own.
         value = value.to_list() if hasattr(value, "to_list") else value
-        yield None if named is None else str(label), as_document(value, f"row {number}")
+        yield None if named is None else as_id(label, f"row {number}"), as_document(value, f"row {number}")
 
 
 def items_of(documents: Iterable[Any]) -> Documents:
