@@ -121,7 +121,7 @@ PARQUET_BOMBS = [
 ]  # fmt: skip
 
 
-# ---- Compressed text: a piece that is repeated up to a gibibyte, with what comes before and after.
+# ---- Compressed text: a piece that is repeated up to 256 MiB, with what comes before and after.
 
 PIECES = {
     "a.txt": (b"", b" ", b""),
@@ -145,12 +145,12 @@ def repeated_piece(path, name, pack):
     path = path.with_name(f"{name}.{'gz' if pack == 'gzip' else 'zst'}")
     whole = piece * ((1 << 20) // len(piece))
     if pack == "gzip":  # members of a mebibyte, each compressed once
-        middle = gzip.compress(whole) * (GIBIBYTE >> 20)
+        middle = gzip.compress(whole) * 256
         path.write_bytes(gzip.compress(begin) + middle + gzip.compress(end))
     else:
         compress = zstandard.ZstdCompressor().compress
-        path.write_bytes(compress(begin) + compress(whole) * (GIBIBYTE >> 20) + compress(end))
-    assert path.stat().st_size < 3 << 20
+        path.write_bytes(compress(begin) + compress(whole) * 256 + compress(end))
+    assert path.stat().st_size < 1 << 20
     return path
 
 
