@@ -659,3 +659,44 @@ def test_tokens_that_cannot_be_written_are_refused(read):
 
     refused(read, [["one", Bad()]], "a token of a document cannot be written as text .RuntimeError: no name")
     refused(read, [[10**5000]], "a token of a document cannot be written as text .ValueError")
+    refused(read, [10**5000], "document 1: expected a text or a list of tokens, but found int a value of type int")
+    refused(read, [["one", [10**5000]]], "tokens must be words or numbers")
+    for bad in (10**5000, Bad()):
+        frame = pd.DataFrame({"id": [bad], "text": ["one two"]})
+        refused(read, frame, "row 1: .* cannot be written as text", id_column="id")
+
+
+# ---- Arguments.
+
+
+def test_batches_and_lazy_frames(read):
+    assert read(pa.record_batch({"text": ["one two"], "id": ["a"]}), id_column="id").doc_ids == ("a",)
+    refused(read, pl.LazyFrame({"text": ["one"]}), r"a lazy frame has no rows yet: give what its collect\(\) returns")
+    refused(read, np.array("abc"), "not from ndarray")
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"text_column": 1.5}, "text_column must be the name of a column or its number from 1, but is 1.5"),
+        ({"id_column": ["id"]}, "id_column must be the name"),
+        ({"pattern": 5}, "pattern must be a text, but is 5"),
+        ({"separator": b","}, "separator must be a text"),
+        ({"vocabulary": 5}, "vocabulary must be a file or a sequence of words, but is 5"),
+        ({"vocabulary": [10**5000]}, "vocabulary: .* cannot be written as text"),
+        ({"text_column": "9" * 5000}, "has no column"),
+    ],
+    ids=lambda value: "".join(value)[:30],
+)
+def test_arguments_of_the_wrong_type_are_refused(tmp_path, read, options, match):
+    path = written(tmp_path / "a.csv", "text,id\none two,1\n")
+    refused(read, path, match, **{"text_column": "text", **options})
+    if "9" * 5000 in options.values():
+        refused(read, pd.DataFrame({"text": ["one"]}), match, **options)
+
+
+def test_sizes_of_a_uci_file_are_digits_alone(tmp_path, read):
+    for size in ("1_0", "+1", "٣", "9" * 5000):
+        refused(
+            read, written(tmp_path / "docword.a.txt", f"{size}\n2\n1\n1 1 1\n"), "must start with three", **VOCABULARY
+        )

@@ -15,6 +15,7 @@ from anchorwords.corpus.parquet import columns_of_parquet
 from anchorwords.corpus.parquet_pages import announced_by_pages
 from anchorwords.exceptions import CorpusFormatError
 
+from .bombs import PARQUET_BOMBS
 from .test_hostile import peak_bytes, read, refused
 
 __all__ = ["read"]  # a fixture
@@ -75,99 +76,10 @@ def test_pages_of_an_honest_file_announce_what_its_footer_does(encoding, version
         assert 0.5 * total < found.unpacked <= total
 
 
-# ---- Bombs. Each is some kilobytes.
+# ---- Bombs.
 
 
-def groups(path, kind, tables, **options):
-    with pq.ParquetWriter(path, pa.schema([("text", kind)]), compression="zstd", **options) as writer:
-        for array in tables:
-            writer.write_table(pa.table({"text": array.cast(kind)}))
-    assert path.stat().st_size < 300_000
-    return path
-
-
-def repeated(path):
-    """One value of a megabyte, 30,000 times."""
-    array = pa.DictionaryArray.from_arrays(pa.array(np.zeros(30_000, np.int32)), ["word " * 200_000])
-    return groups(path, array.type, [array], store_schema=False)
-
-
-def repeated_tokens(path):
-    """A list of a token of a megabyte, a million times, and another."""
-    items = pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000_000, np.int32)), ["w" * (1 << 20)])
-    array = pa.ListArray.from_arrays(pa.array([0, 10_000_000, 20_000_000], pa.int32()), items)
-    return groups(path, array.type, [array])
-
-
-def compressed(path):
-    """Spaces."""
-    return groups(path, pa.string(), [pa.array([" " * (20 << 20)])] * 20, use_dictionary=False)
-
-
-def shared_beginnings(path):
-    """Texts that begin with the same megabyte, which is stored once in each group."""
-    array = pa.array(["word " * 200_000 + str(i) for i in range(40)])
-    options = {"use_dictionary": False, "column_encoding": dict.fromkeys(LEAVES, "DELTA_BYTE_ARRAY")}
-    return groups(path, pa.string(), [array] * 15, **options)
-
-
-def shared_beginnings_of_tokens(path):
-    """The same of tokens."""
-    array = pa.array([["word " * 20_000 + str(i) for i in range(3000)]])
-    options = {"use_dictionary": False, "column_encoding": dict.fromkeys(LEAVES, "DELTA_BYTE_ARRAY")}
-    return groups(path, array.type, [array], **options)
-
-
-def missing(path):
-    """Rows without a value."""
-    return groups(path, pa.string(), [pa.nulls(4_000_000, pa.string())] * 12)
-
-
-def numbers(path):
-    """A list of the same number."""
-    array = pa.ListArray.from_arrays(pa.array([0, 20_000_000], pa.int32()), pa.array(np.zeros(20_000_000, np.int8)))
-    return groups(path, array.type, [array])
-
-
-def lying(path):
-    """Spaces, and a footer that tells of small sizes."""
-    raw = compressed(path).read_bytes()
-    footer = len(raw) - 8 - int.from_bytes(raw[-8:-4], "little")
-    metadata = pq.read_metadata(path)
-    for group in range(metadata.num_row_groups):
-        about = metadata.row_group(group)
-        for value in {about.column(0).total_uncompressed_size, about.total_byte_size}:
-            old = varint(2 * value)
-            new = bytes([0x90, *[0x80] * (len(old) - 2), 0])  # 8, in as many bytes
-            raw = raw[:footer] + raw[footer:].replace(old, new)
-    path.write_bytes(raw)
-    metadata = pq.read_metadata(path)
-    assert {metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups)} == {8}
-    return path
-
-
-def varint(value):
-    raw = []
-    while value > 127:
-        raw.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*raw, value])
-
-
-def mixed_tokens(path):
-    """A dictionary with a long token that comes often, and then tokens that are in none."""
-    items = pa.array(["w" * 10_000] * 40_000 + [f"{i:x}" for i in range(4000)], pa.large_string())
-    array = pa.LargeListArray.from_arrays(pa.array([0, *range(40_000, 44_001, 100)], pa.int64()), items)
-    return groups(path, array.type, [array], dictionary_pagesize_limit=11_000, write_batch_size=1)
-
-
-BOMBS = [
-    mixed_tokens, repeated, repeated_tokens, compressed, shared_beginnings, shared_beginnings_of_tokens, missing, numbers,
-    lying,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("bomb", BOMBS)
+@pytest.mark.parametrize("bomb", PARQUET_BOMBS)
 def test_bombs_are_refused_and_take_no_memory(tmp_path, read, bomb):
     path = bomb(tmp_path / "a.parquet")
     before = peak_bytes()

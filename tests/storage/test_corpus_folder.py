@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -771,53 +770,3 @@ def test_a_process_that_ends_while_folders_change_places_loses_nothing(tmp_path)
     assert outcomes[0] == outcomes[5] == "old"
     assert outcomes[4] == outcomes[9] == "new"
     assert "missing" in outcomes[5:]
-
-
-def hollow_corpus(folder, n_docs, n_words, n_entries):
-    """A folder whose files are holes, with sizes and checksums that are right."""
-    aw.Corpus(COUNTS, WORDS).save(folder)
-    manifest = json.loads((folder / "corpus.json").read_text())
-    manifest |= {"n_docs": n_docs, "n_words": n_words, "n_entries": n_entries, "n_tokens": 0.0, "count_type": "|u1"}
-    sizes = {
-        "indptr": 8 * (n_docs + 1), "indices": 4 * n_entries, "counts": n_entries, "words.ends": 8 * n_words,
-        "df": 8 * n_words, "tf": 8 * n_words, "words": 0,
-    }  # fmt: skip
-    for name, size in sizes.items():
-        with (folder / f"{name}.bin").open("wb") as stream:
-            stream.truncate(size)
-    for name in manifest["checksums"]:
-        manifest["checksums"][name] = crc_of_zeros(sizes[name])
-    manifest["blocks"] = [[n_docs, n_entries, *(crc_of_zeros(sizes[name]) for name in ("indptr", "indices", "counts"))]]
-    reseal(folder, manifest)
-    if sum(file.stat().st_blocks for file in folder.iterdir()) * 512 > 1 << 20:
-        pytest.skip("a file system without holes")
-
-
-def crc_of_zeros(size):
-    value, piece = 0, bytes(1 << 20)
-    for _ in range(size >> 20):
-        value = zlib.crc32(piece, value)
-    return _folders.crc_text(zlib.crc32(bytes(size & ((1 << 20) - 1)), value))
-
-
-@pytest.mark.parametrize(
-    "sizes",
-    [(300_000_000, 4, 0), (4, 100_000_000, 0), (4, 4, 500_000_000), (20_000_000, 10_000_000, 10_000_000)],
-    ids=str,
-)
-def test_folders_of_holes_are_refused_before_memory_is_asked_for(tmp_path, sizes):
-    hollow_corpus(tmp_path / "c", *sizes)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for function in (aw.open_corpus, aw.read_corpus):
-        with pytest.raises(CorpusFormatError, match="are stored and the rest is a hole"):
-            function(tmp_path / "c")
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 << 10
-
-
-def test_small_folders_of_holes_take_little_memory(tmp_path):
-    hollow_corpus(tmp_path / "c", 1_000_000, 5_000_000, 1_000_000)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for part in ("counts", "vocabulary"):
-        with pytest.raises(InputError):
-            getattr(aw.open_corpus(tmp_path / "c"), part)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 700 << 10

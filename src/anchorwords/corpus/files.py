@@ -25,6 +25,7 @@ _LOOKAHEAD = 1 << 22
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 # Frames that readers of zstd have to skip begin with any of sixteen numbers, whose first bytes are 0x50 to 0x5f.
 _ZSTD_SKIPPABLE = b"\x2a\x4d\x18"
+_MARK = b"\xef\xbb\xbf"
 _ENDINGS = (".gz", ".zst")
 
 
@@ -39,7 +40,10 @@ def bare_name(path: Path) -> str:
 def short(value: Any) -> str:
     """A value as it is shown in a message: in one line, and no long one."""
     # Not repr of the whole: a value that is refused for its size would take as much memory once more.
-    text = " ".join((repr(value[:100]) if isinstance(value, str) else reprlib.repr(value)).split())
+    try:
+        text = " ".join((repr(value[:100]) if isinstance(value, str) else reprlib.repr(value)).split())
+    except Exception:  # of an object's own, or of a number with more digits than Python writes
+        text = f"a value of type {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -202,7 +206,7 @@ class _ZstdReader:
 
 def line_chunks(path: Path, watch: Watch | None = None) -> Iterator[bytes]:
     """The bytes of a file in pieces that end at line ends, which are line feeds or carriage returns before them."""
-    return _at_line_ends(chunks(path, watch), path)
+    return _without_mark(_at_line_ends(chunks(path, watch), path))
 
 
 def _at_line_ends(pieces: Iterable[bytes], name: Path | str) -> Iterator[bytes]:
@@ -248,12 +252,21 @@ def _at_line_ends(pieces: Iterable[bytes], name: Path | str) -> Iterator[bytes]:
         yield _with_feeds(rest) if returns_end_lines is None else rest
 
 
+def _without_mark(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Pieces without the byte order mark with which some editors begin a file."""
+    first = next(pieces, b"").removeprefix(_MARK)
+    if first:
+        yield first
+    yield from pieces
+
+
 def _with_feeds(piece: bytes) -> bytes:
     return piece.replace(b"\r", b"\n")
 
 
 def with_line_feeds(start: bytes) -> bytes:
-    """The beginning of a file, with line feeds where carriage returns alone end its lines."""
+    """The beginning of a file without a byte order mark, and with line feeds where carriage returns alone end its lines."""
+    start = start.removeprefix(_MARK)
     return start if b"\n" in start else _with_feeds(start)
 
 
@@ -264,8 +277,8 @@ def text_chunks(path: Path, watch: Watch | None = None) -> Iterator[tuple[int, s
 
 def _decoded_chunks(pieces: Iterable[bytes], name: Path | str) -> Iterator[tuple[int, str]]:
     line = 1
-    for number, chunk in enumerate(pieces):
-        yield line, decoded(name, chunk.removeprefix(b"\xef\xbb\xbf") if number == 0 else chunk, line)
+    for chunk in pieces:
+        yield line, decoded(name, chunk, line)
         line += chunk.count(b"\n")
 
 
@@ -285,7 +298,8 @@ def _split_lines(pieces: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]
 
 def stream_lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str]]:
     """The lines of an open stream, such as standard input, without their ends, and their numbers."""
-    return _split_lines(_decoded_chunks(_at_line_ends(_stream_chunks(stream, name), name), name))
+    pieces = _without_mark(_at_line_ends(_stream_chunks(stream, name), name))
+    return _split_lines(_decoded_chunks(pieces, name))
 
 
 def _stream_chunks(stream: IO[bytes], name: str) -> Iterator[bytes]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..exceptions import CorpusFormatError, InputError
 from .files import bare_name, beginning, require_file, short, with_line_feeds
-from .readers import is_frame
+from .readers import is_frame, is_lazy
 from .stored import is_corpus_folder
 
 FORMATS = (
@@ -38,8 +38,10 @@ def format_of(source: Any, format: str = "auto", pattern: str | None = None) -> 
         raise InputError(f"format must be one of {', '.join(FORMATS)}, but is {format!r}.")
     if not isinstance(source, (str, os.PathLike)):
         if is_frame(source):
+            if is_lazy(source):
+                raise InputError("a lazy frame has no rows yet: give what its collect() returns.")
             return "frame"
-        if isinstance(source, (bytes, dict)) or not isinstance(source, Iterable):
+        if isinstance(source, (bytes, dict)) or not isinstance(source, Iterable) or getattr(source, "ndim", 1) == 0:
             raise InputError(
                 f"a corpus is read from a path, a frame or an iterable of texts or token lists, but not from "
                 f"{type(source).__name__}."

@@ -22,13 +22,13 @@ from ..storage.corpus_folder import FORMAT, CorpusWriter
 from . import readers as found_in
 from .corpus import Corpus
 from .counting import DocumentCounter
-from .files import Watch, shown
+from .files import Watch, short, shown
 from .formats import TEXT_FORMATS, format_of
 from .like import Reading, reading_of
 from .matrices import read_matrix
 from .parquet import columns_of_parquet
 from .parts import Part, hashes_of, ordered_rows, part_of, require_distinct, row_slices
-from .readers import Column, Documents
+from .readers import Column, Documents, as_id
 from .stored import StoredCorpus, open_corpus
 from .text_rule import TextRule
 from .uci import UciFile, Unordered, read_words
@@ -217,6 +217,12 @@ def reading_options(
     **rule: Any,
 ) -> _Options:
     """The arguments of :func:`read_corpus`, checked."""
+    for name, value in (("text_column", text_column), ("id_column", id_column)):
+        if value is not None and not isinstance(value, (str, int)):
+            raise InputError(f"{name} must be the name of a column or its number from 1, but is {short(value)}.")
+    for name, value in (("pattern", pattern), ("separator", separator)):
+        if value is not None and not isinstance(value, str):
+            raise InputError(f"{name} must be a text, but is {short(value)}.")
     if separator is not None and not separator:
         raise InputError("separator must be at least one character, but is empty.")
     if every_word and like is None:
@@ -462,7 +468,9 @@ def _words(vocabulary: Any) -> list[str] | None:
         return None
     if isinstance(vocabulary, (str, os.PathLike)):
         return read_words(Path(vocabulary))
-    return list(vocabulary)
+    if not isinstance(vocabulary, Iterable):
+        raise InputError(f"vocabulary must be a file or a sequence of words, but is {short(vocabulary)}.")
+    return [as_id(word, "vocabulary") for word in vocabulary]
 
 
 def _checked_words(words: Sequence[str], n_words: int) -> Sequence[str]:

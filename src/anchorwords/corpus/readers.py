@@ -94,6 +94,14 @@ def as_document(value: Any, where: str) -> Document:
     raise CorpusFormatError(f"{where}: expected a text or a list of tokens, but found {what}.")
 
 
+def as_id(value: Any, where: str) -> str:
+    """An id, or a word, written as text."""
+    try:
+        return str(value)
+    except Exception as error:  # as in short
+        raise CorpusFormatError(f"{where}: {short(value)} cannot be written as text ({sentence(error)}).") from error
+
+
 # ---- Files.
 
 
@@ -195,8 +203,8 @@ def _places(path: Path, first: list[str], header: bool, text: Column, name: Colu
     shown = ", ".join(f"{i} {short(cell)}" for i, cell in enumerate(first[:12], start=1)) or "nothing"
 
     def place(column: str | int, what: str) -> int:
-        if isinstance(column, str) and column.isdecimal() and column not in first:
-            column = int(column)
+        if column not in first and (number := _as_number(column)) is not None:
+            column = number
         if isinstance(column, int):
             if not 1 <= column <= len(first):
                 raise InputError(
@@ -204,7 +212,7 @@ def _places(path: Path, first: list[str], header: bool, text: Column, name: Colu
                 )
             return column - 1
         if column not in first or not header:
-            raise InputError(f"{path} has no column {column!r}: its first line has {shown}.")
+            raise InputError(f"{path} has no column {short(column)}: its first line has {shown}.")
         return first.index(column)
 
     if text is None:
@@ -224,6 +232,13 @@ def _values_at_most(line: str) -> int:
     """How many values a line of JSON has at most: what is in texts does not count."""
     bare = _JSON_TEXT.sub("", line)
     return sum(bare.count(mark) for mark in ",[{")
+
+
+def _as_number(column: str | int) -> int | None:
+    """The number that a column is called by, if it is one; Python refuses to read those of thousands of digits."""
+    if isinstance(column, int):
+        return column
+    return int(column) if column.isdecimal() and len(column) < 20 else None
 
 
 def objects_of_json_lines(path: Path, text: Column, name: Column, watch: Watch | None = None) -> Documents:
@@ -262,7 +277,7 @@ def named_columns(where: str, names: list[str], text: Column, name: Column) -> t
     shown = ", ".join(map(short, names[:12])) or "none"
 
     def resolved(column: str | int) -> str:
-        number = int(column) if isinstance(column, int) or column.isdecimal() else 0
+        number = _as_number(column) or 0
         if column not in names and not 1 <= number <= len(names):
             raise InputError(f"{where} has no column {short(column)}: it has {shown}.")
         found = str(column) if column in names else names[number - 1]
@@ -290,9 +305,18 @@ def arrow_rows(batch: Any, wanted: str, named: str | None, where: str, before: i
         yield label, as_document(value, f"{where}, row {number}")
 
 
+def is_lazy(source: Any) -> bool:
+    """Whether this is a frame of polars that has not been computed; asking it for its columns would be slow."""
+    return hasattr(source, "collect_schema") and hasattr(source, "collect")
+
+
 def is_frame(source: Any) -> bool:
     """Whether this is a data frame (pandas, polars) or an arrow table."""
-    return hasattr(source, "column_names") or (hasattr(source, "columns") and hasattr(source, "__getitem__"))
+    return (
+        is_lazy(source)
+        or hasattr(source, "column_names")
+        or (hasattr(source, "columns") and hasattr(source, "__getitem__"))
+    )
 
 
 def rows_of_frame(frame: Any, text: Column, name: Column) -> Documents:
@@ -300,7 +324,8 @@ def rows_of_frame(frame: Any, text: Column, name: Column) -> Documents:
     if hasattr(frame, "column_names"):
         wanted, named = named_columns("the table", list(frame.column_names), text, name)
         done = 0
-        for batch in frame.select([wanted] if named in (None, wanted) else [wanted, named]).to_batches(_DOCUMENTS):
+        part = frame.select([wanted] if named in (None, wanted) else [wanted, named])
+        for batch in part.to_batches(_DOCUMENTS) if hasattr(part, "to_batches") else [part]:
             yield from arrow_rows(batch, wanted, named, "the table", done)
             done += batch.num_rows
         return
@@ -310,7 +335,7 @@ def rows_of_frame(frame: Any, text: Column, name: Column) -> Documents:
     for number, (value, label) in enumerate(zip(frame[columns[wanted]], ids, strict=False), start=1):
         # A cell of polars may be a series of its own.
         value = value.to_list() if hasattr(value, "to_list") else value
-        yield None if named is None else str(label), as_document(value, f"row {number}")
+        yield None if named is None else as_id(label, f"row {number}"), as_document(value, f"row {number}")
 
 
 def items_of(documents: Iterable[Any]) -> Documents:

@@ -140,6 +140,8 @@ def read_words(path: Path) -> list[str]:
 def _header(path: Path, chunk: bytes) -> tuple[tuple[int, int, int], bytes]:
     lines = chunk.split(b"\n", 3)
     try:
+        if not all(line.strip().isdigit() for line in lines[:3]):  # int takes 1_0 for 10
+            raise ValueError
         n_docs, n_words, n_entries = (int(line) for line in lines[:3])
     except ValueError:
         beginning = f"starts with {chunk[:40].decode('utf-8', 'replace')!r}" if chunk else "is empty"
