@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from .._lazy import cached_property
 from .._memory import available_bytes
 from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_vocabulary
