@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import concurrency, damage, disk, forged, kills, memory
+from . import concurrency, damage, degenerate, disk, environment, forged, kills, load, memory, readers
 from .campaign import Area
 
 AREAS: tuple[Area, ...] = (
@@ -11,5 +11,9 @@ AREAS: tuple[Area, ...] = (
     *concurrency.AREAS,
     *damage.AREAS,
     *forged.AREAS,
+    *readers.AREAS,
     *memory.AREAS,
+    *environment.AREAS,
+    *degenerate.AREAS,
+    *load.AREAS,
 )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -168,7 +169,7 @@ def test_progress_bars_on_a_terminal(sampled, monkeypatch):
 
     from anchorwords.cli import console as module
 
-    screen = Console(force_terminal=True, width=100, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
+    screen = Console(force_terminal=True, width=100, record=True, file=io.StringIO())
     monkeypatch.setattr(module, "error_console", lambda: screen)
     with module.fit_progress(quiet=False) as progress:
         model = aw.AnchorTopicModel.from_preset("readers", 4).fit(sampled.corpus, progress=progress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -119,7 +120,7 @@ def test_without_matplotlib_a_sentence_before_any_work(data, tmp_path, main, mon
 
 
 def test_a_bar_on_a_terminal(monkeypatch):
-    screen = Console(force_terminal=True, width=100, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
+    screen = Console(force_terminal=True, width=100, record=True, file=io.StringIO())
     monkeypatch.setattr(console_module, "error_console", lambda: screen)
     with console_module.experiment_progress(quiet=False) as progress:
         progress("toy: methods, 80 words, K 5", 500, 2000)
@@ -137,7 +138,7 @@ def test_a_bar_on_a_terminal(monkeypatch):
 
 def test_an_odd_name_is_no_markup_in_the_bar(monkeypatch):
     """[/red] in the name of a corpus is a name: rich would raise on it as markup."""
-    screen = Console(force_terminal=True, width=100, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
+    screen = Console(force_terminal=True, width=100, record=True, file=io.StringIO())
     monkeypatch.setattr(console_module, "error_console", lambda: screen)
     with console_module.experiment_progress(quiet=False) as progress:
         progress("my[/red]corpus: reading", 1, 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import random
@@ -324,7 +325,7 @@ def test_progress_bars_of_reading_and_sketching(sources, monkeypatch):
 
     from anchorwords.cli import console as module
 
-    screen = Console(force_terminal=True, width=120, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
+    screen = Console(force_terminal=True, width=120, record=True, file=io.StringIO())
     monkeypatch.setattr(module, "error_console", lambda: screen)
     with module.reading_progress(quiet=False) as progress:
         aw.read_corpus(sources / "docs.txt", progress=progress)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any
 
 import typer
@@ -97,6 +98,15 @@ def _options(
 
 def run() -> None:
     """Run the command line; exit code 0, 1 (failed) or 2 (bad usage)."""
+    code: Any = 0
+    try:
+        _run()
+    except SystemExit as stop:
+        code = stop.code
+    sys.exit(_end_output(code))
+
+
+def _run() -> None:
     warnings.showwarning = _show_warning
     for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show a letter shows a question mark
         if isinstance(stream, io.TextIOWrapper):
@@ -126,6 +136,21 @@ def _sentence_of(error: Exception) -> str | None:
             f"there is not enough memory{why}: keep fewer words (--n-words), ask for fewer topics, or free some memory."
         )
     return None
+
+
+def _end_output(code: Any) -> Any:
+    """Write out what is still to be printed, and return the exit code: 1 if that fails, which Python would end with 120."""
+    try:
+        if sys.stdout is not None:  # it is None if whoever called us has closed it
+            sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        # What could not be written must not be tried again when Python ends.
+        with suppress(OSError, ValueError), open(os.devnull, "wb") as nothing:
+            os.dup2(nothing.fileno(), sys.stdout.fileno())
+        if not code and not isinstance(error, BrokenPipeError):  # a reader that has seen enough is no error to report
+            tell(f"error: standard output cannot be written to: {error}", style="bold red")
+        return code or 1
+    return code
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
