@@ -39,6 +39,7 @@ TABLES = {
         "docs/choosing.md": ("scan",),
         "docs/stability.md": ("stability",),
         "docs/explorer.md": ("explorer",),
+        "docs/reliability.md": ("campaign",),
     }.items()
 }
 

@@ -13,8 +13,9 @@ ROOT = Path(anchorwords.__file__).parent
 # Room or module -> place in the line; the longest name that fits counts. The record `model` stands before `anchors`, which
 # fill it. Of `storage`, the layouts stand beside what they hold.
 ORDER = {
-    "_version": 0, "_typing": 0, "exceptions": 0, "_namespace": 0.25, "_memory": 0.5, "_validation": 0.5, "_markdown": 0,
-    "storage": 0.6, "linalg.parallel": 0.7, "linalg.sparse": 0.75, "linalg.tall": 0.75, "kernels": 0.8, "linalg": 1,
+    "_printable": -1, "_version": 0, "_typing": 0, "exceptions": 0, "_namespace": 0.25, "_memory": 0.5, "_validation": 0.5,
+    "_markdown": 0, "_lazy": 0, "storage": 0.6, "linalg.limits": 0.65, "linalg.parallel": 0.7, "linalg.sparse": 0.75,
+    "linalg.tall": 0.75, "kernels": 0.8, "linalg": 1,
     "corpus.files": 1.8, "corpus.parts": 1.9, "storage.corpus_folder": 1.95, "corpus": 2, "sources": 2.5,
     "datasets": 3, "statistics": 3, "rectify": 4, "provenance": 4.3, "model": 4.5,
     "storage.model_folder": 4.6, "anchors": 5, "infer": 5, "refine": 5.5, "learn": 6, "interpret": 7, "metrics": 7.5,

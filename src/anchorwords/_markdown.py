@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
+
+from ._printable import printable
 
 # ASCII punctuation, but for what stands inside words and numbers and means nothing within a line of Markdown.
 _PUNCTUATION = re.compile(r"[!-$&(-+/:-@\[-`{-~]|(?<=\D)\.")
-
-_JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 
 
 def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool] | None = None) -> str:
@@ -22,17 +21,6 @@ def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], right:
 def markdown_escaped(word: str) -> str:
     """A word as Markdown shows it as it is: a backslash before punctuation, which may always have one."""
     return _PUNCTUATION.sub(r"\\\g<0>", printable(word))
-
-
-def printable(words: str) -> str:
-    """Text whose control characters reach neither a terminal nor a page; joiners belong to words of many scripts."""
-    return "".join(map(_shown, words))
-
-
-def _shown(char: str) -> str:
-    if char.isprintable() or char in _JOINERS:
-        return char
-    return " " if unicodedata.category(char) == "Zs" else "\N{REPLACEMENT CHARACTER}"
 
 
 def separator_of(words: Sequence[str]) -> str:

@@ -12,10 +12,16 @@ from ._typing import FloatArray, SparseLike
 from .exceptions import InputError
 
 
+def refuse_masked(X: Any, name: str, what: str) -> None:
+    """Raise InputError for a masked array, also as one of a list of rows: what is under the mask is not data."""
+    rows = X if isinstance(X, (list, tuple)) else ()
+    if np.ma.isMaskedArray(X) or any(np.ma.isMaskedArray(row) for row in rows):
+        raise InputError(f"{name} must be {what} without masked entries: fill them first, for example with zeros.")
+
+
 def as_real_array(X: Any, name: str, what: str) -> FloatArray:
     """X as a float64 array of any shape, or InputError where it does not hold real numbers."""
-    if np.ma.isMaskedArray(X):
-        raise InputError(f"{name} must be {what} without masked entries: fill them first, for example with zeros.")
+    refuse_masked(X, name, what)
     try:
         array = np.asarray(X)
         if array.dtype.kind in "US":

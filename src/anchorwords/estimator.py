@@ -283,12 +283,13 @@ def load_model(path: str | os.PathLike[str]) -> AnchorTopicModel:
     model = read_model(path)
     made = model.provenance
     try:
-        estimator = AnchorTopicModel(**({"n_components": model.n_components} | parameters_from_dict(made.parameters)))
+        estimator = AnchorTopicModel(**parameters_from_dict(made.parameters, model.n_components))
         estimator.n_features_in_ = model.n_words
         if made.named_columns:
             if model.vocabulary is None:
                 raise KeyError("vocabulary")
             estimator.feature_names_in_ = np.array(model.vocabulary, dtype=object)
         return estimator._take(model)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelFormatError(f"{path} does not describe a fitted estimator ({error}): save it again.") from error
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        why = str(error)[:300]
+        raise ModelFormatError(f"{path} does not describe a fitted estimator ({why}): save it again.") from error

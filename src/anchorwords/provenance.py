@@ -142,7 +142,7 @@ class Provenance:
             n_iter=n_iter,
             converged=converged,
             history=history,
-            named_columns=bool(value.get("named_columns")),
+            named_columns=_truth(value.get("named_columns", False)),
             version=version,
         )
 
@@ -175,12 +175,19 @@ def _rule(value: Any, kind: Any) -> Any:
 def _threshold(value: Any) -> AnchorThreshold | None:
     if value is None:
         return None
-    kinds = AnchorThreshold._field_defaults
-    if not isinstance(value, dict) or value.keys() != kinds.keys():
+    if not isinstance(value, dict) or value.keys() != set(AnchorThreshold._fields):
         raise ValueError("the anchor threshold does not say what was required")
-    if any(type(value[name]) not in (int, type(default), float) for name, default in kinds.items()):
+    share, relaxed = value["value"], value["relaxed"]
+    whole = all(_whole(value, name) is not None for name in ("min_docs", "n_frequent", "fewest"))
+    if not whole or type(share) not in (int, float) or not 0 <= share < 2**63 or not isinstance(relaxed, bool):
         raise ValueError("the anchor threshold holds what is no number")
     return AnchorThreshold(**value)
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("named_columns is neither true nor false")
+    return value
 
 
 def _whole(value: Mapping[str, Any], name: str) -> int | None:

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import anchorwords as aw
+from anchorwords.corpus import files
 from anchorwords.exceptions import AnchorwordsError
 
 from .test_cli import app, runner
@@ -182,6 +183,42 @@ def test_standard_input_must_be_utf8_and_hold_something():
     assert done.returncode == 1
     assert "standard input, line 2: not UTF-8" in done.stderr
     assert "standard input holds no documents" in run("fit", "-", "-k", 2, input="").stderr
+
+
+def test_standard_input_is_split_and_limited_as_a_file_is(tmp_path, monkeypatch):
+    raw = b"\xef\xbb\xbfone two\r\nthree four\r\n"
+    run("import", "-", "-o", tmp_path / "a", input=raw)
+    (tmp_path / "a.txt").write_bytes(raw)
+    assert aw.open_corpus(tmp_path / "a").vocabulary == aw.read_corpus(tmp_path / "a.txt").vocabulary
+    run("import", "-", "-o", tmp_path / "b", input=b"one two\rthree four\r")
+    assert aw.open_corpus(tmp_path / "b").n_docs == 2
+    monkeypatch.setattr(files, "_LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(files, "_CHUNK", 1 << 16)
+    done = run("import", "-", "-o", tmp_path / "c", input=b"word " * (1 << 19))
+    assert done.returncode == 1
+    assert "standard input has a line longer than 1 MiB" in done.stderr
+
+
+def test_standard_input_that_cannot_be_read_is_one_sentence(tmp_path):
+    command = [sys.executable, "-m", "anchorwords", "import", "-", "-o", tmp_path / "a"]
+    done = subprocess.run(["sh", "-c", 'exec "$@" 0> /dev/null', "sh", *command], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "standard input cannot be read (Bad file descriptor)" in done.stderr
+    done = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", *command], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "standard input holds no documents" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [["import", "-o", "new"], ["fit", "-k", "2"], ["scan", "-k", "2"], ["evaluate", "m"]]
+)
+def test_an_empty_source_is_not_the_current_folder(sources, tmp_path, command):
+    run("import", sources / "docs.txt", "-o", tmp_path / "corpus")
+    name, *options = command
+    arguments = [*options, ""] if name == "evaluate" else ["", *options]
+    done = run(name, *arguments, cwd=tmp_path / "corpus")
+    assert done.returncode == 2
+    assert "is empty: name a file or a folder" in done.stderr
 
 
 def test_a_model_of_a_sketch_splits_text_as_the_sketch_did(sources, tmp_path):

@@ -29,6 +29,8 @@ from anchorwords.corpus.formats import FORMATS
 from anchorwords.exceptions import AnchorwordsError
 from tests.storage.test_corpus_folder import reseal, same_corpus
 
+from .damage import TOKENS_THAT_HURT, WAYS, changed, one_sentence, sound
+
 EXAMPLES = int(os.environ.get("ANCHORWORDS_FUZZ", "150"))
 fuzzed = settings(
     max_examples=EXAMPLES,
@@ -123,13 +125,9 @@ OPTIONS = {
 
 # ---- What is done to them.
 
-TOKENS_THAT_HURT = [
-    b"\n", b"\r", b"\0", b'"', b",", b"\t", b" ", b"-1", b"0", b"9", b"99999999999", b"999999999999999999999", b"1e400",
-    b"NaN", b"Infinity", b"null", b"{", b"[", b"}", b"]", b"\\ud800", b"\xff", b"\xed\xa0\x80", b"\xc3", b"%",
-]  # fmt: skip
 changes = st.lists(
     st.tuples(
-        st.sampled_from(["flip", "set", "insert", "delete", "cut", "repeat", "swap"]),
+        st.sampled_from(WAYS),
         st.integers(0, 2**16),
         st.integers(0, 255),
         st.sampled_from(TOKENS_THAT_HURT) | st.binary(max_size=6),
@@ -137,44 +135,6 @@ changes = st.lists(
     min_size=1,
     max_size=4,
 )
-
-
-def changed(raw, what):
-    for how, where, number, some in what:
-        at = where % (len(raw) + 1)
-        if how == "flip":
-            raw = raw[:at] + bytes(byte ^ (1 << number % 8) for byte in raw[at : at + 1]) + raw[at + 1 :]
-        elif how == "set":
-            raw = raw[:at] + some + raw[at + len(some) :]
-        elif how == "insert":
-            raw = raw[:at] + some + raw[at:]
-        elif how == "delete":
-            raw = raw[:at] + raw[at + 1 + number % 16 :]
-        elif how == "cut":
-            raw = raw[:at]
-        elif how == "repeat":
-            raw = raw[: at + number % 64] + raw[at:]
-        else:
-            raw = raw[at:] + raw[:at]
-    return raw
-
-
-# ---- What may come of it.
-
-
-def one_sentence(error):
-    message = str(error)
-    assert "\n" not in message
-    assert len(message) < 2000
-
-
-def sound(corpus):
-    counts = corpus.counts
-    assert counts.shape == (corpus.n_docs, corpus.n_words) == (corpus.n_docs, len(corpus.vocabulary))
-    assert corpus.doc_ids is None or len(corpus.doc_ids) == corpus.n_docs
-    counts.check_format(full_check=True)
-    assert np.isfinite(counts.data).all()
-    assert (counts.data > 0).all()
 
 
 def reads_or_refuses(path, target, **options):

@@ -23,7 +23,7 @@ import zstandard
 import anchorwords as aw
 from anchorwords.corpus import files
 from anchorwords.corpus.formats import FORMATS
-from anchorwords.exceptions import InputError
+from anchorwords.exceptions import InputError, TooLargeError
 
 FILE_FORMATS = [kind for kind in FORMATS if kind not in ("folder", "corpus")]
 
@@ -399,7 +399,7 @@ LINE = b" " * ((1 << 20) - 1) + b"\n"
 @pytest.mark.parametrize("kind", ["text", "csv", "tsv", "jsonl", "baskets", "uci", "mtx"])
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress], ids=["gzip", "zstd"])
 def test_bombs_are_refused(tmp_path, read, monkeypatch, kind, pack):
-    monkeypatch.setattr(files, "_BOMB_BYTES", 1 << 20)
+    monkeypatch.setattr("anchorwords.storage.holes.BOMB_BYTES", 1 << 20)
     monkeypatch.setattr(files, "_CHUNK", 1 << 16)
     path = written(tmp_path / "a", pack((b"1\n1\n1\n" if kind == "uci" else b"") + LINE * 4))
     refused(read, path, "zip bomb|is not a Matrix", format=kind, vocabulary=["a"])
@@ -408,7 +408,7 @@ def test_bombs_are_refused(tmp_path, read, monkeypatch, kind, pack):
 
 
 def test_an_archive_that_is_a_bomb_is_refused(tmp_path, read, monkeypatch):
-    monkeypatch.setattr(files, "_BOMB_BYTES", 1 << 20)
+    monkeypatch.setattr("anchorwords.storage.holes.BOMB_BYTES", 1 << 20)
     sp.save_npz(tmp_path / "a.npz", sp.csr_array((1 << 18, 3)))
     refused(read, tmp_path / "a.npz", "zip bomb")
 
@@ -419,7 +419,7 @@ def test_real_bombs_take_no_memory(tmp_path, read):
     with gzip.open(path, "wb") as stream:
         for _ in range(300):
             stream.write(LINE)
-    refused(read, path, "unpacks to more than 200 times its size and 256 MiB")
+    refused(read, path, "unpacks to more than 200 times its size and 32 MiB")
     with zstandard.open(tmp_path / "b.txt.zst", "wb") as stream:
         for _ in range(300):
             stream.write(LINE)
@@ -428,11 +428,11 @@ def test_real_bombs_take_no_memory(tmp_path, read):
     folder.mkdir()
     path.rename(folder / path.name)
     refused(read, folder, "zip bomb")
-    assert peak_bytes() - before < 1 << 30  # a document of 256 MiB that a folder holds is in memory once or twice
+    assert peak_bytes() - before < 300 << 20  # a document of 32 MiB that a folder holds is in memory once or twice
 
 
 def test_honest_files_are_no_bombs(tmp_path, read, monkeypatch):
-    monkeypatch.setattr(files, "_BOMB_BYTES", 1 << 16)
+    monkeypatch.setattr("anchorwords.storage.holes.BOMB_BYTES", 1 << 16)
     text = "\n".join(" ".join(row) for row in np.random.default_rng(0).choice(["red", "green", "blue"], (5000, 20)))
     for name, pack in (("a.txt.gz", gzip.compress), ("a.txt.zst", zstandard.ZstdCompressor().compress)):
         assert read(written(tmp_path / name, pack(text.encode()))).n_tokens == 100_000
@@ -520,6 +520,21 @@ def test_a_folder_that_holds_itself_is_read_once(tmp_path, read):
     written(folder / "a.txt", "good words")
     (folder / "again").symlink_to(folder)
     assert read(folder).doc_ids == ("a.txt",)
+    (folder / "sub").mkdir()
+    written(folder / "sub" / "b.txt", "more words")
+    (folder / "sub" / "back").symlink_to(folder)
+    (folder / "up").symlink_to(tmp_path)
+    (folder / "loop").symlink_to("loop")
+    for pattern, expected in (
+        (None, ["a.txt", "sub/b.txt"]),
+        ("**/*.txt", ["a.txt", "sub/b.txt"]),
+        ("*/*.txt", ["again/a.txt", "sub/b.txt"]),
+        ("*/*/*.txt", ["again/again/a.txt", "again/sub/b.txt"]),
+    ):
+        assert sorted(read(folder, pattern=pattern).doc_ids) == expected
+    (tmp_path / "outside.txt").write_text("other words")
+    for pattern in ("../*.txt", "sub/../../*.txt", ".."):
+        refused(read, folder, "pattern must name files inside of the folder", pattern=pattern)
 
 
 def test_paths_that_lead_nowhere_are_refused(tmp_path, read):
@@ -573,3 +588,115 @@ def test_names_of_files_may_be_anything(tmp_path, read):
 def test_a_vocabulary_that_names_a_word_twice_names_the_line(tmp_path, read):
     words = written(tmp_path / "words.txt", "one\ntwo\n" + "x" * 10_000 + "\ntwo\n")
     refused(read, ["one two"], "line 4: the word 'two' is there already", vocabulary=words)
+
+
+# ---- Too much for the memory.
+
+
+def test_what_does_not_fit_in_memory_is_one_sentence(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise MemoryError
+
+    path = written(tmp_path / "a.txt", "one two\n")
+    monkeypatch.setattr("anchorwords.corpus.counting.DocumentCounter.parts", full)
+    with pytest.raises(TooLargeError, match=r"a\.txt does not fit in memory: import it into a corpus folder") as caught:
+        aw.read_corpus(path)
+    assert isinstance(caught.value, MemoryError)
+    with pytest.raises(TooLargeError, match="its vocabulary or one of its documents is too large"):
+        aw.import_corpus(path, tmp_path / "corpus")
+    assert not (tmp_path / "corpus").exists()
+    np.save(tmp_path / "a.npy", np.ones((2, 2)))
+    monkeypatch.setattr("anchorwords.corpus.matrices.check_counts", full)
+    with pytest.raises(TooLargeError, match=r"a\.npy does not fit in memory"):
+        aw.read_corpus(tmp_path / "a.npy")
+    pq.write_table(pa.table({"text": ["one"]}), tmp_path / "a.parquet")
+    monkeypatch.undo()
+    monkeypatch.setattr("anchorwords.corpus.parquet.arrow_rows", full)
+    with pytest.raises(TooLargeError, match=r"a\.parquet does not fit in memory"):
+        aw.read_corpus(tmp_path / "a.parquet")
+
+
+def test_documents_that_are_nearly_all_empty_are_refused_on_the_way(tmp_path, read):
+    before = peak_bytes()
+    refused(
+        read,
+        written(tmp_path / "a.txt.gz", gzip.compress(b"one\n" + b"\n" * (30 << 20))),
+        "so that nearly all are empty",
+    )
+    written(tmp_path / "a.jsonl.gz", gzip.compress(b"null\n" * (5 << 20)))
+    refused(read, tmp_path / "a.jsonl.gz", "holds 0 words in its first .* documents")
+    assert peak_bytes() - before < 300 << 20
+    assert read(written(tmp_path / "b.txt", b"one\n" + b"\n" * 100_000)).n_docs == 100_001
+
+
+def test_a_line_of_json_with_millions_of_values_is_refused_before_they_are_made(tmp_path, read):
+    before = peak_bytes()
+    refused(
+        read, written(tmp_path / "a.jsonl.gz", gzip.compress(b"[" + b"[]," * 9_000_000 + b"[]]")), "values in one line"
+    )
+    refused(
+        read, written(tmp_path / "a.jsonl.gz", gzip.compress(b"[" + b"{}," * 9_000_000 + b"{}]")), "values in one line"
+    )
+    assert peak_bytes() - before < 400 << 20
+    # What is in a text is no value, however it is quoted.
+    text = json.dumps({"text": '[[, "quoted" \\ ' * 2_000_000})
+    assert read(written(tmp_path / "b.jsonl", text)).n_tokens == 2_000_000
+
+
+def test_many_small_bombs_are_a_large_one(tmp_path, read, monkeypatch):
+    monkeypatch.setattr("anchorwords.storage.holes.BOMB_BYTES", 1 << 20)
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for number in range(8):
+        written(folder / f"{number}.txt.gz", gzip.compress(b" " * (900 << 10)))
+    refused(read, folder, "docs unpacks to more than 200 times its size")
+
+
+def test_tokens_that_cannot_be_written_are_refused(read):
+    class Bad:
+        def __str__(self):
+            raise RuntimeError("no name")
+
+    refused(read, [["one", Bad()]], "a token of a document cannot be written as text .RuntimeError: no name")
+    refused(read, [[10**5000]], "a token of a document cannot be written as text .ValueError")
+    refused(read, [10**5000], "document 1: expected a text or a list of tokens, but found int a value of type int")
+    refused(read, [["one", [10**5000]]], "tokens must be words or numbers")
+    for bad in (10**5000, Bad()):
+        frame = pd.DataFrame({"id": [bad], "text": ["one two"]})
+        refused(read, frame, "row 1: .* cannot be written as text", id_column="id")
+
+
+# ---- Arguments.
+
+
+def test_batches_and_lazy_frames(read):
+    assert read(pa.record_batch({"text": ["one two"], "id": ["a"]}), id_column="id").doc_ids == ("a",)
+    refused(read, pl.LazyFrame({"text": ["one"]}), r"a lazy frame has no rows yet: give what its collect\(\) returns")
+    refused(read, np.array("abc"), "not from ndarray")
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"text_column": 1.5}, "text_column must be the name of a column or its number from 1, but is 1.5"),
+        ({"id_column": ["id"]}, "id_column must be the name"),
+        ({"pattern": 5}, "pattern must be a text, but is 5"),
+        ({"separator": b","}, "separator must be a text"),
+        ({"vocabulary": 5}, "vocabulary must be a file or a sequence of words, but is 5"),
+        ({"vocabulary": [10**5000]}, "vocabulary: .* cannot be written as text"),
+        ({"text_column": "9" * 5000}, "has no column"),
+    ],
+    ids=lambda value: "".join(value)[:30],
+)
+def test_arguments_of_the_wrong_type_are_refused(tmp_path, read, options, match):
+    path = written(tmp_path / "a.csv", "text,id\none two,1\n")
+    refused(read, path, match, **{"text_column": "text", **options})
+    if "9" * 5000 in options.values():
+        refused(read, pd.DataFrame({"text": ["one"]}), match, **options)
+
+
+def test_sizes_of_a_uci_file_are_digits_alone(tmp_path, read):
+    for size in ("1_0", "+1", "٣", "9" * 5000):
+        refused(
+            read, written(tmp_path / "docword.a.txt", f"{size}\n2\n1\n1 1 1\n"), "must start with three", **VOCABULARY
+        )

@@ -239,3 +239,37 @@ def test_right_to_left_words_do_not_turn_what_stands_beside_them(hostile, visit)
         "nodes => nodes.every(node => node.matches('bdi') || node.firstElementChild?.matches('bdi'))"
     )
     assert isolated
+
+
+# What markup that got past the escaping would try, each with the rule of the policy that stops it.
+MADE = "const e = document.createElement('{}'); "
+ATTEMPTS = {
+    "script-src-elem": MADE.format("script") + "e.textContent = 'window.hacked = 1'; document.body.append(e)",
+    "script-src-attr": MADE.format("p") + "e.setAttribute('onclick', 'window.hacked = 1'); e.click()",
+    "img-src": "new Image().src = 'http://127.0.0.1:9/x.png'",
+    "connect-src": "fetch('http://127.0.0.1:9/').catch(() => 0)",
+    "frame-src": MADE.format("iframe") + "e.src = 'http://127.0.0.1:9/'; document.body.append(e)",
+    "style-src-attr": MADE.format("p") + "e.setAttribute('style', 'color:red'); document.body.append(e)",
+    "form-action": MADE.format("form") + "e.action = 'http://127.0.0.1:9/'; document.body.append(e); e.submit()",
+    "base-uri": MADE.format("base") + "e.href = 'http://127.0.0.1:9/'; document.head.append(e)",
+}
+TRYING = """
+() => new Promise(done => {
+    document.addEventListener("securitypolicyviolation", event => done(event.effectiveDirective));
+    setTimeout(() => done("nothing"), 5000);
+    (%s)();
+})
+"""
+
+
+@pytest.mark.parametrize("rule", ATTEMPTS)
+def test_the_browser_stops_what_the_policy_forbids(hostile, browser, rule):
+    """The second line of defence, should a word ever become markup."""
+    page = browser.new_page()
+    try:
+        page.goto(hostile.path.as_uri())
+        stopped_by = page.evaluate(TRYING % f"() => {{ {ATTEMPTS[rule]} }}")
+        assert stopped_by == rule
+        assert page.evaluate("typeof window.hacked") == "undefined"
+    finally:
+        page.close()

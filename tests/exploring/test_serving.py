@@ -8,6 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 import webbrowser
 from urllib.parse import urlsplit
 
@@ -231,3 +233,100 @@ def test_ctrl_c_is_no_error():
         finally:
             process.kill()
     assert process.returncode == 0
+
+
+# ---- Clients that take their time, send without end or come in crowds.
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """A server that waits for a second in all, and its address."""
+    monkeypatch.setattr(serving, "_PATIENCE", 1.0)
+    with served(PAGE) as address:
+        yield address
+
+
+def opened(address):
+    return socket.create_connection((urlsplit(address).hostname, urlsplit(address).port), timeout=20)
+
+
+def sent_until_cut(link, pieces, pause=0.0):
+    """Bytes that were taken before the server hung up; fails if it never does."""
+    sent = 0
+    for piece in pieces:
+        try:
+            link.sendall(piece)
+        except OSError:
+            return sent
+        sent += len(piece)
+        time.sleep(pause)
+    raise AssertionError(f"the server has listened to {sent} bytes")
+
+
+@pytest.mark.parametrize("begin", [b"", b"G", b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "])
+def test_a_client_that_dribbles_is_cut_off_and_blocks_nobody(impatient, begin):
+    with opened(impatient) as link:
+        link.sendall(begin)
+        assert asked(impatient)[0].status == 200
+        # Each byte comes well within the patience: only the whole of them does not.
+        sent_until_cut(link, (b"a" for _ in range(400)), pause=0.05)
+
+
+def test_a_client_that_says_nothing_is_cut_off(impatient):
+    with opened(impatient) as link:
+        assert link.recv(1) == b""
+
+
+def test_a_client_that_does_not_read_is_cut_off(monkeypatch):
+    monkeypatch.setattr(serving, "_PATIENCE", 1.0)
+    before = threading.active_count()
+    with served("x" * (64 << 20)) as address, opened(address) as link:
+        link.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert link.recv(4) == b"HTTP"
+        for _ in range(400):
+            if threading.active_count() <= before + 1:  # the server's own
+                break
+            time.sleep(0.05)
+        assert threading.active_count() <= before + 1
+
+
+@pytest.mark.parametrize(
+    ("begin", "piece"),
+    [
+        (b"GET /", b"a" * 4096),
+        (b"GET / HTTP/1.1\r\nX: ", b"a" * 4096),
+        (b"GET / HTTP/1.1\r\n", b"X: " + b"a" * 4000 + b"\r\n"),
+    ],
+    ids=["path", "header", "headers"],
+)
+def test_requests_without_end_are_cut_off(address, begin, piece):
+    with opened(address) as link:
+        sent_until_cut(link, [begin, *(piece for _ in range(100_000))], pause=0.0)  # 400 MB
+    assert asked(address)[0].status == 200
+
+
+def test_a_crowd_of_silent_clients_keeps_nobody_out(address):
+    before = threading.active_count()
+    crowd = [opened(address) for _ in range(300)]
+    try:
+        assert asked(address)[0].status == 200
+        assert threading.active_count() - before < 150
+    finally:
+        for link in crowd:
+            link.close()
+
+
+@pytest.mark.parametrize(
+    "path", ["/../../etc/passwd", "//etc/passwd", "/%2e%2e/", "http://127.0.0.1/", "*", "/\x01", "/?x=1"]
+)
+def test_nothing_but_the_page_has_an_address(address, path):
+    answer = raw(address, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    assert answer.split(b" ")[1] in (b"404", b"400")
+    assert b"passwd" not in answer
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PATCH", "get", "\x1b[2J"])
+def test_every_other_method_is_refused(address, method):
+    answer = raw(address, f"{method} / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello".encode())
+    assert answer.split(b" ")[1] == b"405"
+    assert PAGE.encode()[:20] not in answer

@@ -56,3 +56,16 @@ def test_bad_input_is_refused():
             show_topics(model, number)
     with pytest.raises(InputError, match="num_words must be"):
         show_topics(model, num_words=0)
+
+
+def test_a_topic_is_one_line_whatever_its_words_hold():
+    words = ["a\nb", "c\r\nd", "e\x85f", "g\u2028h", "\x1b[2J", *(f"w{i}" for i in range(55))]
+    B, prevalence = random_topics(0)
+    B[:5] += 1.0
+    model = record_of(B / B.sum(axis=0), prevalence, words)
+    for _, text in show_topics(model, -1, 10):
+        assert len(text.splitlines()) == 1
+        assert text.isprintable()
+        assert '*"a\N{REPLACEMENT CHARACTER}b"' in text
+    pairs = show_topics(model, 1, 10, formatted=False)[0][1]
+    assert {word for word, _ in pairs} >= set(words[:5])  # as they are

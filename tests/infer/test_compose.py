@@ -18,7 +18,7 @@ from anchorwords.infer.compose import METHODS, check_method, joined
 from anchorwords.infer.penalised import penalised_compositions
 from anchorwords.infer.prior import prior_of
 from anchorwords.infer.proportions import Compositions
-from anchorwords.linalg import parallel
+from anchorwords.linalg.limits import LIMITS
 from tests.fits import compositions, learn_dual
 from tests.refine.test_refine import model_of
 
@@ -104,8 +104,8 @@ def test_unknown_words_change_nothing(world, method):
 def test_no_limit_on_threads_is_left_while_the_caller_works(world):
     counts, model = world
     for _ in compositions(model, [counts[:10], counts[10:20]], n_jobs=1):
-        assert parallel._SHARED_LIMIT.n_callers == 0
-        assert not parallel._OUR_LIMITS.wanted
+        assert LIMITS.n_callers() == 0
+        assert not LIMITS.ours()
 
 
 def test_what_is_not_solved_is_said(world, monkeypatch):

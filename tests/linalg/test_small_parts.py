@@ -109,7 +109,7 @@ def test_one_job_is_one_thread_throughout(rectifier, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", anchorwords.exceptions.ConvergenceWarning)
         anchorwords.AnchorTopicModel(3, rectifier=rectifier, n_jobs=1).fit(corpus)
-    assert parallel._HELPERS._pool is None
+    assert parallel._HELPERS.n_started == 0
     assert n_threads(None) == 4
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,6 +16,7 @@ from anchorwords.refine import sweep
 from anchorwords.refine.sweep import Expected, Pieces, as_documents, expect, removal_losses
 from anchorwords.sources.convert import as_source
 from tests.fits import Blocks
+from tests.small_disk import small_disk
 
 # The series of exp(digamma) is good to eleven digits; sums of a few hundred terms add little.
 SERIES = 1e-9
@@ -301,3 +305,38 @@ def test_losses_with_one_topic_leave_the_background():
         tokens > 0, np.log(B[known, 0]) - np.log(0.05 * np.maximum(background[known], 1e-300)), 0
     )
     assert losses[0] == pytest.approx(expected, rel=1e-9)
+
+
+FILLING = """
+import sys
+from pathlib import Path
+import numpy as np
+from anchorwords.refine import sweep
+
+sweep._IN_MEMORY = 0
+held = sweep.Expected(Path(sys.argv[1]))
+try:
+    for _ in range(40):
+        held.append(np.ones((500, 10)))
+except OSError as error:
+    print(type(error).__name__, error)
+for number in range(len(held)):
+    held[number][:] *= 2.0
+assert len(held) > 2
+"""
+
+
+def test_a_full_temporary_disk_is_an_error(tmp_path):
+    with small_disk(tmp_path / "disk", "256k") as disk:
+        done = subprocess.run([sys.executable, "-c", FILLING, str(disk)], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "No space left on device" in done.stdout
+
+
+def test_what_is_kept_in_a_file_can_be_changed(tmp_path, monkeypatch):
+    monkeypatch.setattr(sweep, "_IN_MEMORY", 0)
+    held, part = Expected(tmp_path), np.asfortranarray(np.arange(12.0).reshape(4, 3))
+    held.append(part)
+    held[0][...] *= 2.0
+    np.testing.assert_array_equal(held[0], 2.0 * np.arange(12.0).reshape(4, 3))
+    assert len(list(tmp_path.iterdir())) == 1

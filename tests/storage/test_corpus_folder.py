@@ -25,7 +25,7 @@ from anchorwords.exceptions import CorpusFormatError, InputError, TooLargeError
 from anchorwords.storage import corpus_folder as store
 from anchorwords.storage import folders as _folders
 
-FILES = ["corpus.json", *store.FILES]
+FILES = ["corpus.json", *store.FORMAT.files]
 COUNTS = [[1, 0, 2, 0], [0, 0, 0, 0], [300, 7, 0, 1], [0, 5, 1, 1]]
 WORDS = ["a", "b", "é", ""]
 IDS = ["x", "new\nline", "\ud800", ""]
@@ -718,7 +718,7 @@ STOPPER = """
 import os, sys
 from pathlib import Path
 import anchorwords as aw
-from anchorwords.storage import folders as _folders
+from anchorwords.storage import replacing, temporary
 
 def stops_before(step):
     left = [step]
@@ -737,10 +737,12 @@ for target in sys.argv[1:]:
     child = os.fork()
     if child == 0:
         stopping = stops_before(int(step))
-        exchange = _folders._exchanged if name == "exchange" else lambda *_: False
-        _folders._exchanged = stopping(exchange)
-        Path.rename = stopping(Path.rename)
-        _folders.shutil.rmtree = stopping(_folders.shutil.rmtree)
+        exchange = replacing.exchanged if name == "exchange" else lambda *_: False
+        replacing.exchanged = stopping(exchange)
+        os.rename = stopping(os.rename)
+        remove = temporary.shutil.rmtree
+        aw.storage.folders.require_place = lambda _: None  # which makes and removes a folder of its own
+        temporary.shutil.rmtree = stopping(remove)
         aw.import_corpus(["one two", "two three"], target, n_jobs=1)
         os._exit(0)
     os.waitpid(child, 0)

@@ -6,11 +6,9 @@ import hashlib
 import importlib.metadata
 import itertools
 import json
-import mmap
 import os
 import platform
 import shutil
-import stat
 import sys
 from contextlib import suppress
 
@@ -175,7 +173,6 @@ def test_no_pickle_and_no_leftovers(fitted, tmp_path):
     files = sorted(path.name for path in (tmp_path / "deep" / "model").iterdir())
     assert files == ["model.json", "model.safetensors"]
     assert os.listdir(tmp_path / "deep") == ["model"]
-    assert stat.S_IMODE((tmp_path / "deep" / "model").stat().st_mode) == 0o755
 
 
 def test_replaces_a_model_but_nothing_else(fitted, tmp_path):
@@ -207,28 +204,6 @@ def test_a_failure_leaves_the_old_model(fitted, tmp_path, monkeypatch):
     assert (target / "model.json").read_bytes() == before
     assert os.listdir(tmp_path) == ["model"]
     aw.load_model(target)
-
-
-@pytest.mark.parametrize("failure", [OSError("disk gone"), KeyboardInterrupt()])
-def test_a_failed_swap_puts_the_old_model_back(fitted, tmp_path, monkeypatch, failure):
-    from pathlib import Path
-
-    target = tmp_path / "model"
-    fitted.save(target)
-    original = Path.rename
-
-    def rename(self, other):
-        if Path(other) == target and ".partial-" in self.name:
-            raise failure
-        return original(self, other)
-
-    monkeypatch.setattr(_folders, "_exchanged", lambda *_: False)  # a system that cannot exchange two names
-    monkeypatch.setattr(Path, "rename", rename)
-    with pytest.raises(type(failure)):
-        fitted.save(target)
-    monkeypatch.undo()
-    aw.load_model(target)
-    assert os.listdir(tmp_path) == ["model"]
 
 
 def test_folders_that_only_look_like_a_model_are_left_alone(fitted, tmp_path):
@@ -365,7 +340,7 @@ def test_the_smallest_models(tmp_path):
     same_record(read_model(tmp_path / "model"), model)
 
 
-def test_arrays_are_mapped_and_read_only(tmp_path):
+def test_arrays_are_read_only_and_nothing_done_to_the_file_changes_them(tmp_path):
     write_model(tmp_path / "model", model_v4.record())
     found = read_model(tmp_path / "model")
     assert len(arrays_of(found)) == 17
@@ -374,10 +349,8 @@ def test_arrays_are_mapped_and_read_only(tmp_path):
         assert array.flags.aligned
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
-        owner = array
-        while isinstance(owner, np.ndarray):
-            owner = owner.base
-        assert isinstance(owner, mmap.mmap)
+    os.truncate(tmp_path / "model" / "model.safetensors", 0)  # a mapped file would end the process with SIGBUS
+    same_record(found, model_v4.record())
 
 
 def test_a_loaded_model_outlives_its_folder(fitted, sampled, tmp_path):
@@ -827,6 +800,7 @@ FACTS = [
     ({"format_version": 99}, "has model format 99, but this version reads 4: upgrade anchorwords, or fit and save"),
     ({"format_version": 3}, "lacks metadata"),
     ({"format_version": 4.0}, "has model format 4.0"),
+    ({"format_version": True}, "has model format True"),
     ({"format_version": "4"}, "has model format '4'"),
     ({"format_version": None}, "has model format None"),
     ({"format_version": [4] * 1000}, "has model format"),
@@ -1022,9 +996,9 @@ def test_files_of_two_models_do_not_mix(fitted, folder, tmp_path):
 
 def test_files_that_are_missing_or_no_files(folder):
     (folder / "model.safetensors").unlink()
-    refused(folder, "model.safetensors is missing or not a plain file")
+    refused(folder, "model.safetensors is missing")
     (folder / "model.safetensors").mkdir()
-    refused(folder, "model.safetensors is missing or not a plain file")
+    refused(folder, "model.safetensors cannot be read: not a plain file")
 
 
 def test_files_that_are_too_many(folder):
@@ -1095,6 +1069,10 @@ def test_what_is_no_fit_is_refused(any_format, how):
     refused(folder, r"is damaged \(.*\): fit and save the model again")
 
 
+def threshold(**changes):
+    return {"min_docs": 6, "value": 0.01, "relaxed": False, "n_frequent": 0, "fewest": 1} | changes
+
+
 @pytest.mark.parametrize(
     ("change", "match"),
     [
@@ -1112,6 +1090,15 @@ def test_what_is_no_fit_is_refused(any_format, how):
         ({"reading": {"stop_words": "the"}}, "text rule has the value 'the' of stop_words"),
         ({"reading": {"ngrams": [1, 2, 3]}}, r"text rule has the value \[1, 2, 3\] of ngrams"),
         ({"reading": {"ngrams": [1, "2"]}}, r"text rule has the value \[1, '2'\] of ngrams"),
+        ({"reading": {"ngrams": [1, 10**9]}}, r"text rule has the value \[1, 1000000000\] of ngrams"),
+        ({"reading": {"ngrams": [0, 1]}}, r"text rule has the value \[0, 1\] of ngrams"),
+        ({"reading": {"ngrams": [2, 1]}}, r"text rule has the value \[2, 1\] of ngrams"),
+        ({"reading": {"ngrams": [True, 2]}}, r"text rule has the value \[True, 2\] of ngrams"),
+        ({"reading": {"min_length": 10**30}}, "text rule has the value .* of min_length"),
+        ({"reading": {"min_length": -1}}, "text rule has the value -1 of min_length"),
+        ({"reading": {"max_length": 10**9}}, "text rule has the value 1000000000 of max_length"),
+        ({"reading": {"stop_words": [["a"]]}}, r"text rule has the value \[\['a'\]\] of stop_words"),
+        ({"reading": {"stop_words": "/etc/passwd"}}, "a saved rule holds the words themselves"),
         ({"reading": {"min_length": True}}, "text rule has the value True of min_length"),
         ({"reading": {"max_length": 1e400}}, "text rule has the value inf of max_length"),
         ({"reading": {"tokenizer": ["os", "system"]}}, "text rule has the value .* of tokenizer"),
@@ -1123,6 +1110,18 @@ def test_what_is_no_fit_is_refused(any_format, how):
         ({"vocabulary_rule": {"max_df": None}}, "vocabulary rule has the value None of max_df"),
         ({"vocabulary_rule": {"stop_words": {}}}, "vocabulary rule has the value {} of stop_words"),
         ({"vocabulary_rule": {"keep_words": "the"}}, "vocabulary rule has the value 'the' of keep_words"),
+        ({"vocabulary_rule": {"keep_words": [["a"]]}}, r"vocabulary rule has the value \[\['a'\]\] of keep_words"),
+        ({"vocabulary_rule": {"stop_words": [1]}}, r"vocabulary rule has the value \[1\] of stop_words"),
+        ({"vocabulary_rule": {"stop_words": "/etc/passwd"}}, "a saved rule names a language or holds the words"),
+        ({"vocabulary_rule": {"stop_words": "klingon"}}, "a saved rule names a language or holds the words"),
+        ({"vocabulary_rule": {"min_df": -1}}, "vocabulary rule has the value -1 of min_df"),
+        ({"vocabulary_rule": {"max_df": 1.5}}, "vocabulary rule has the value 1.5 of max_df"),
+        ({"vocabulary_rule": {"max_df": float("nan")}}, "vocabulary rule has the value nan of max_df"),
+        ({"vocabulary_rule": {"min_tokens": 10**30}}, "vocabulary rule has the value .* of min_tokens"),
+        ({"named_columns": "yes"}, "named_columns is neither true nor false"),
+        ({"anchor_threshold": threshold(value=float("inf"))}, "the anchor threshold holds what is no number"),
+        ({"anchor_threshold": threshold(relaxed=1)}, "the anchor threshold holds what is no number"),
+        ({"anchor_threshold": threshold(min_docs=1.5)}, "min_docs is not a whole number"),
     ],
 )
 def test_what_is_no_provenance_is_refused(folder, change, match):
@@ -1158,6 +1157,24 @@ ESTIMATOR = {
     "an unknown part of a refinement": lambda parameters: parameters.update(refinement={"magic": 1}),
     "a refinement in words": lambda parameters: parameters.update(refinement={"n_sweeps": "many"}),
     "an unknown parameter": lambda parameters: parameters.update(magic=1),
+    "a billion topics": lambda parameters: parameters.update(n_components=10**9),
+    "one topic more": lambda parameters: parameters.update(n_components=4),
+    "topics in words": lambda parameters: parameters.update(n_components="3"),
+    "topics that are a float": lambda parameters: parameters.update(n_components=3.0),
+    "no number of topics": lambda parameters: parameters.update(n_components=None),
+    "a refinement beyond numbers": lambda parameters: parameters.update(refinement={"decorrelation": 10**400}),
+    "a rectifier that is a list": lambda parameters: parameters.update(rectifier=["enn"]),
+    "an option that is a list": lambda parameters: parameters.update(rectifier={"name": "enn", "tol": [1.0]}),
+    "anchors in three layers": lambda parameters: parameters.update(anchors=[[["a"]]]),
+    "anchors in one word": lambda parameters: parameters.update(anchors="plain"),
+    "forbidden objects": lambda parameters: parameters.update(forbidden_anchors=[{}]),
+    "no documents of anchors": lambda parameters: parameters.update(min_anchor_docs=-1),
+    "an unknown composition": lambda parameters: parameters.update(composition=["map"]),
+    "a seed in words": lambda parameters: parameters.update(random_state="7"),
+    "a negative seed": lambda parameters: parameters.update(random_state=-7),
+    "no threads": lambda parameters: parameters.update(n_jobs=0),
+    "threads in words": lambda parameters: parameters.update(n_jobs="all"),
+    "loud in words": lambda parameters: parameters.update(verbose="\x1b[2J"),
 }
 
 
@@ -1170,6 +1187,46 @@ def test_what_is_no_estimator_is_refused(any_format, how):
     refused(folder, "does not describe a fitted estimator")
     # The record itself is one all the same.
     same_bits(read_model(folder).B, model_v4.record().B)
+
+
+def test_a_million_threads_are_not_taken_from_a_file(folder):
+    manifest = manifest_of(folder)
+    manifest["provenance"]["parameters"]["n_jobs"] = 10**6
+    reseal(folder, manifest)
+    assert aw.load_model(folder).n_jobs == 1024
+
+
+OPENED = []
+WATCHING = []
+
+
+def watch(event, arguments):
+    if WATCHING and event == "open":
+        OPENED.append(str(arguments[0]))
+
+
+@pytest.mark.parametrize("place", ["reading", "vocabulary_rule"])
+def test_a_file_that_a_rule_names_is_not_opened(folder, tmp_path, place):
+    """Stop words of a saved rule are words, or those of a language: no file of the machine on which it is loaded."""
+    (tmp_path / "secret.txt").write_text("plain")
+    manifest = manifest_of(folder)
+    manifest["provenance"][place]["stop_words"] = str(tmp_path / "secret.txt")
+    reseal(folder, manifest)
+    if not OPENED:
+        sys.addaudithook(watch)  # which stays
+        OPENED.append("")
+    WATCHING.append(1)
+    try:
+        refused(folder, "name a file of your own")
+    finally:
+        WATCHING.clear()
+    assert not [path for path in OPENED if "secret.txt" in path]
+
+
+@pytest.mark.parametrize("kind", [np.float16])
+def test_numbers_too_rough_to_be_checked_are_refused(folder, kind):
+    rewrite(folder, lambda tensors: tensors.update(B=tensors["B"].astype(kind)))
+    refused(folder, "B has shape .* and type float16")
 
 
 def test_a_model_without_parameters_has_those_of_a_new_estimator(any_format):
@@ -1241,31 +1298,3 @@ def test_a_bare_record_can_be_written(nonnegative_factor, tmp_path):
     assert found.anchor_rows is None
     assert found.provenance.parameters == {}
     assert aw.load_model(tmp_path / "model").n_components == model.n_components
-
-
-def test_what_killed_processes_leave_is_cleared_or_put_back(fitted, tmp_path, monkeypatch):
-    # A process that is gone: a number the system does not give out.
-    gone = 2**22 + 1
-    (tmp_path / f".model.partial-{gone}-a").mkdir()
-    fitted.save(tmp_path / "model")
-    assert os.listdir(tmp_path) == ["model"]
-    # Killed between the two moves of a system that cannot exchange names: the old model comes back before the new one
-    # takes its place, and is what stays if that fails.
-    (tmp_path / "model").rename(tmp_path / f".model.replaced-{gone}-a")
-    with pytest.raises(RuntimeError), _folders.written_whole(tmp_path / "model"):
-        raise RuntimeError
-    aw.load_model(tmp_path / "model")
-    # What a living process works on is left alone, whatever its number: in containers all are number one.
-    busy = tmp_path / f".model.partial-{gone}-b"
-    busy.mkdir()
-    with _folders._owned(busy):
-        fitted.save(tmp_path / "model")
-        assert busy.exists()
-    fitted.save(tmp_path / "model")
-    assert os.listdir(tmp_path) == ["model"]
-    # Where there are no locks, the number decides.
-    monkeypatch.setitem(sys.modules, "fcntl", None)
-    for number, left in ((gone, False), (os.getppid(), True)):
-        (tmp_path / f".model.partial-{number}-a").mkdir()
-        fitted.save(tmp_path / "model")
-        assert (tmp_path / f".model.partial-{number}-a").exists() == left

@@ -54,7 +54,7 @@ def anchor_words(
     """
     require_dense(
         require_square(C),
-        3.0,
+        3.25,
         "the Anchor Word algorithm",
         "use ENN with low_rank_anchor_words (rectifier='enn').",
     )

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 
 def main() -> None:
     """Entry point of ``anchorwords``."""
-    from .app import run
+    try:
+        from .app import run
 
-    run()
+        run()
+    except KeyboardInterrupt:  # before the command has begun, which otherwise says so itself
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)

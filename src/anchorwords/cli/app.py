@@ -6,20 +6,24 @@ import io
 import os
 import sys
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from .._printable import printable_lines
 from .._version import __version__
 from .compare import compare
-from .console import error_console
+from .console import tell
 from .demo import demo
 from .evaluate import evaluate
 from .explore import explore
 from .export import export
 from .fit import fit
 from .groups import groups
+from .help_text import add_command
 from .import_ import import_documents
 from .reproduce import reproduce
 from .scan import scan
@@ -27,25 +31,53 @@ from .sketch import sketch_app
 from .topics import topics
 from .transform import transform
 
+
+class _Commands(TyperGroup):
+    """Commands whose usage errors, which repeat what was typed or expanded by a shell, hold no control characters."""
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        """Parse the options before the command."""
+        with _printable_usage_errors():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Parse the rest and run the command."""
+        with _printable_usage_errors():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _printable_usage_errors() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        # By what it has, not by its class: typer uses click, or a copy of its own, depending on the version.
+        message = vars(error).get("message")
+        if hasattr(error, "format_message") and isinstance(message, str):
+            vars(error)["message"] = printable_lines(message)
+        raise
+
+
 app = typer.Typer(
     name="anchorwords",
+    cls=_Commands,
     help="Topic models from word co-occurrence: exact, reproducible, for vocabularies of any size.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-app.command()(demo)
-app.command("import")(import_documents)
-app.command()(fit)
-app.command()(scan)
-app.command()(topics)
-app.command()(explore)
-app.command()(transform)
-app.command()(evaluate)
-app.command()(compare)
-app.command()(groups)
-app.command()(export)
-app.command()(reproduce)
+add_command(app, demo)
+add_command(app, import_documents, "import")
+add_command(app, fit)
+add_command(app, scan)
+add_command(app, topics)
+add_command(app, explore)
+add_command(app, transform)
+add_command(app, evaluate)
+add_command(app, compare)
+add_command(app, groups)
+add_command(app, export)
+add_command(app, reproduce)
 app.add_typer(sketch_app)
 
 
@@ -83,20 +115,27 @@ def _run() -> None:
         app()
     except SystemExit as stop:
         if stop.code == 130:
-            error_console().print("interrupted", style="bold red")
+            tell("interrupted", style="bold red")
         raise
     except Exception as error:
-        from ..exceptions import AnchorwordsError  # brings scikit-learn: not for --help
-
-        if not isinstance(error, (AnchorwordsError, OSError)):
+        if (sentence := _sentence_of(error)) is None:
             raise
-        _print_error(str(error))
+        tell(f"error: {sentence}", style="bold red")
         sys.exit(1)
 
 
-def _print_error(sentence: str) -> None:
-    line = f"error: {' '.join(sentence.split())}"
-    error_console().print(line, style="bold red", markup=False, highlight=False, soft_wrap=True)
+def _sentence_of(error: Exception) -> str | None:
+    """What to tell the user; None for a defect of ours, of which the traceback is to be seen."""
+    from ..exceptions import AnchorwordsError  # brings scikit-learn: not for --help
+
+    if isinstance(error, (AnchorwordsError, OSError)):
+        return str(error)
+    if isinstance(error, MemoryError):
+        why = f" ({error})" if str(error) else ""
+        return (
+            f"there is not enough memory{why}: keep fewer words (--n-words), ask for fewer topics, or free some memory."
+        )
+    return None
 
 
 def _end_output(code: Any) -> Any:
@@ -109,10 +148,10 @@ def _end_output(code: Any) -> Any:
         with suppress(OSError, ValueError), open(os.devnull, "wb") as nothing:
             os.dup2(nothing.fileno(), sys.stdout.fileno())
         if not code and not isinstance(error, BrokenPipeError):  # a reader that has seen enough is no error to report
-            _print_error(f"standard output cannot be written to: {error}")
+            tell(f"error: standard output cannot be written to: {error}", style="bold red")
         return code or 1
     return code
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
-    error_console().print(f"warning: {message}", style="yellow", markup=False, highlight=False, soft_wrap=True)
+    tell(f"warning: {message}", style="yellow")

@@ -42,6 +42,7 @@ def compare(
     Example: anchorwords compare january-model february-model --style markdown -n 3
     """
     from .. import changes, load_model
+    from .console import say
     from .listings import changes_as_listing
     from .tables import print_listing
 
@@ -54,8 +55,8 @@ def compare(
         return
     listing = changes_as_listing(rows)
     if style is Style.markdown:
-        typer.echo(listing.markdown())
+        say(listing.markdown())
         return
     number = {change: sum(row["change"] == change for row in rows) for change in ("kept", "new", "gone")}
-    typer.echo(f"{number['kept']} topics in both, {number['new']} new, {number['gone']} gone; largest changes first\n")
+    say(f"{number['kept']} topics in both, {number['new']} new, {number['gone']} gone; largest changes first\n")
     print_listing(listing, apart=False)

@@ -1,4 +1,8 @@
-"""Progress, remarks and errors, on standard error."""
+"""What is shown to a person: results on standard output; progress, remarks and errors on standard error.
+
+Everything that is printed goes through this module or :mod:`anchorwords.cli.tables`, which let no control character of
+a word, a label, an id or a file name reach the terminal.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+import typer
 from rich.console import Console
+
+from .._printable import printable, printable_lines
 
 if TYPE_CHECKING:  # the numerical modules load when a command needs them, not for --help
     from ..corpus.read import ReadProgress
@@ -30,10 +37,26 @@ def error_console() -> Console:
     return Console(stderr=True)
 
 
+def say(text: str = "") -> None:
+    """Print lines on standard output, without control characters."""
+    typer.echo(printable_lines(text))
+
+
+def pour(text: str) -> None:
+    """Print a line of data on standard output: every character of it for a program, without control characters here."""
+    typer.echo(printable_lines(text) if Console().is_terminal else text, nl=False)
+
+
 def remark(sentence: str, quiet: bool) -> None:
     """A line for the reader, not for the next program: on standard error."""
     if not quiet:
-        error_console().print(sentence, style="dim", markup=False, highlight=False, soft_wrap=True)
+        tell(sentence, style="dim")
+
+
+def tell(sentence: str, style: str) -> None:
+    """Print one line on standard error, without control characters."""
+    line = printable(" ".join(sentence.split()))
+    error_console().print(line, style=style, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def remark_on_anchors(threshold: AnchorThreshold | None, quiet: bool) -> None:
@@ -118,7 +141,7 @@ def experiment_progress(quiet: bool) -> Iterator[Callable[[str, int, int], None]
         task = bars.add_task("", total=None)
 
         def report(label: str, done: int, total: int) -> None:
-            bars.update(task, description=label, completed=done, total=total)
+            bars.update(task, description=printable(label), completed=done, total=total)
 
         yield report
 

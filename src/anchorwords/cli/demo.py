@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .options import AnySeed, Jobs, Json, Quiet, Topics
+from .output import print_json
 
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
@@ -49,11 +49,14 @@ def demo(
     from .. import AnchorTopicModel, topic_table
     from ..datasets import load_docstrings
     from ..presets import ranking_for
-    from .console import error_console, fit_progress
+    from ..storage.writing import require_writable_file
+    from .console import error_console, fit_progress, say
     from .tables import print_topics
 
     if not output.absolute().parent.is_dir() or output.is_dir():
         raise typer.BadParameter(f"--output {output} cannot be written: name a file in a folder that is there")
+    if not (no_page or as_json):
+        require_writable_file(output)
     if not quiet:
         error_console().print(
             "Reading the docstrings of NumPy, SciPy, scikit-learn and Python (about 20 s the first time, then cached) ...",
@@ -68,9 +71,9 @@ def demo(
     ranking = ranking_for(model)
     rows = topic_table(model, words, ranking=ranking)
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        print_json(rows, indent=1)
         return
-    typer.echo(
+    say(
         f"{topics} topics in {corpus.n_docs:,} docstrings, {corpus.n_words:,} words, {corpus.n_tokens:,} tokens, "
         f"in {elapsed:.1f} s:\n"
     )
@@ -83,7 +86,7 @@ def _write_page(model: AnchorTopicModel, corpus: Corpus, output: Path, jobs: int
     """The explorer of the demo, and what to look at in it."""
     from .. import explorer
     from ..datasets.docstrings import docstrings_called
-    from .console import fit_progress, working
+    from .console import fit_progress, say, working
 
     with fit_progress(quiet) as progress:
         model.measure_stability(corpus, n_replicates=_REPLICATES, n_jobs=jobs, progress=progress)
@@ -95,4 +98,4 @@ def _write_page(model: AnchorTopicModel, corpus: Corpus, output: Path, jobs: int
 
     with working("Writing the page", quiet):
         page = explorer(model, output, corpus, title="Docstrings of scientific Python", texts=texts, n_jobs=jobs)
-    typer.echo(f"\nLook at them in a browser: {page.absolute()}\n" + "\n".join(f"- {line}" for line in _LOOK_AT))
+    say(f"\nLook at them in a browser: {page.absolute()}\n" + "\n".join(f"- {line}" for line in _LOOK_AT))

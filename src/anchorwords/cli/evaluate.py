@@ -59,7 +59,7 @@ def evaluate(
     from ..exceptions import UnknownWordWarning
     from ..metrics import METRICS
     from ..presets import ranking_for
-    from .console import fit_progress, remark, working
+    from .console import fit_progress, remark, say, working
     from .tables import metrics_as_listing, print_listing, topics_as_listing
 
     names = [known.name for known in METRICS]
@@ -81,7 +81,7 @@ def evaluate(
         print_json(result | {"undefined": _undefined(result)})
         return
     about = result["reference"]
-    typer.echo(
+    say(
         f"{about['topics']} topics, measured on {about['documents']:,} documents ({about['too_short']:,} too short) and "
         f"{about['words']:,} words\n"
     )

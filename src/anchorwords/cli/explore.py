@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._printable import json_text
 from .options import Jobs, Quiet, given_options, opened, with_reading
 from .output import as_plain, suffix_of
 
@@ -68,7 +68,7 @@ def explore(
     from .. import load_model
     from ..exploring.data import explorer_data
     from ..exploring.page import rendered
-    from .console import document_progress
+    from .console import document_progress, say
 
     _check(reading, corpus, no_texts, serve, port, no_browser, as_json)
     if output is None and not serve and not as_json:
@@ -81,17 +81,17 @@ def explore(
     ):
         texts = None if no_texts else _texts(corpus, reading, progress)
         data = explorer_data(fitted, source, title=title, texts=texts, n_jobs=jobs, progress=progress)
-        whole = json.dumps(as_plain(data), ensure_ascii=False) + "\n" if as_json else rendered(data)
+        whole = json_text(as_plain(data)) + "\n" if as_json else rendered(data)
         if partial is not None:
             partial.write_text(whole, encoding="utf-8", errors="replace", newline="\n")
     if output is not None and not quiet:
         size = output.stat().st_size / 1e3
         how_to = "" if as_json else ": open it in any browser, it needs no network and no other file"
-        typer.echo(f"{fitted.n_components} topics written to {output} ({size:,.0f} kB){how_to}")
+        say(f"{fitted.n_components} topics written to {output} ({size:,.0f} kB){how_to}")
     if serve:
         _shown(whole, port or 0, not no_browser, quiet)
     elif output is None:
-        typer.echo(whole, nl=False)
+        typer.echo(whole, nl=False)  # JSON
 
 
 def _check(
@@ -115,7 +115,7 @@ def _check(
 
 def _written(output: Path | None, as_json: bool) -> AbstractContextManager[Path | None]:
     """The file to fill; refused before there is any work where it cannot be."""
-    from ..storage.folders import file_written_whole
+    from ..storage.writing import file_written_whole
 
     if output is None:
         return nullcontext()
@@ -148,10 +148,10 @@ def _texts(
 
 def _shown(page: str, port: int, open_browser: bool, quiet: bool) -> None:
     from ..exploring.serving import serve
-    from .console import remark
+    from .console import remark, say
 
     def ready(address: str) -> None:
-        typer.echo(address)
+        say(address)
         remark("served to this machine only, until Ctrl-C", quiet)
 
     serve(page, port=port, open_browser=open_browser, ready=ready)

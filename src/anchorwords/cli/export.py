@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from enum import StrEnum
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._printable import json_text
 from .options import Jobs, Quiet, given_options, opened, with_reading
 from .output import as_plain
 
@@ -70,7 +70,7 @@ def export(
     from ..export import show_topics, write_graph
     from ..export.lines import write_lines
     from ..presets import ranking_for
-    from ..storage.folders import file_written_whole
+    from ..storage.writing import file_written_whole, require_writable_file
     from .console import remark
 
     if to is Target.pyldavis and source is None:
@@ -86,6 +86,7 @@ def export(
             stacklevel=1,
         )
         min_association = min_lift
+    require_writable_file(output)
     fitted = load_model(model)
     if to in (Target.graphml, Target.gexf):
         least, ranking = min_association or 0.0, ranking_for(fitted)
@@ -108,4 +109,4 @@ def _pyldavis(
 
     with opened(source, reading, quiet, jobs, like=fitted) as corpus, working("Documents", quiet):
         data = pyldavis_data(fitted, corpus, n_jobs=jobs)
-    return [json.dumps(as_plain(data), ensure_ascii=False), "\n"]
+    return [json_text(as_plain(data)), "\n"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from enum import StrEnum
 from pathlib import Path
@@ -26,6 +25,7 @@ from .options import (
     with_reading,
     with_stop_words,
 )
+from .output import print_json
 
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
@@ -102,13 +102,33 @@ def fit(
         with opened(source, with_stop_words(reading, choosing), quiet, jobs) as corpus:
             model, summary = _fit_documents(corpus, topics, choosing, guiding, own, quiet)
     if output is not None:
-        model.save(output)
+        _save(model, output)
     summary = {
         "model": None if output is None else str(output), "topics": topics, **summary, "preset": guiding.preset,
         "rectifier": rectifier.value, "steps": model.n_iter_, "converged": model.converged_, **_learned(model),
         "seconds": round(perf_counter() - begin, 3),
     }  # fmt: skip
     _show(model, summary, ranking_for(model), words, replacing, as_json, quiet)
+
+
+def _save(model: AnchorTopicModel, output: Path) -> None:
+    """Save a model; if it cannot be saved there any more, save it elsewhere and say so: the fit may have taken hours."""
+    import secrets
+    import tempfile
+
+    from ..exceptions import ModelFormatError, OutputError
+
+    try:
+        model.save(output)
+    except (OSError, ModelFormatError) as error:
+        elsewhere = Path(tempfile.gettempdir()) / f"anchorwords-model-{secrets.token_hex(6)}"
+        try:
+            model.save(elsewhere)
+        except Exception:
+            raise error from None
+        raise OutputError(
+            f"{error} The model was saved in {elsewhere} instead: move it to where you want it."
+        ) from error
 
 
 class _Own(NamedTuple):
@@ -224,24 +244,24 @@ def _show(
     quiet: bool,
 ) -> None:
     from .. import topic_table
-    from .console import remark
+    from .console import remark, say
     from .tables import print_topics
 
     output = summary["model"]
     if as_json:
         shown = {} if output is not None else {"table": topic_table(model, words, ranking=ranking)}
-        typer.echo(json.dumps(summary | {"ranking": ranking} | shown, ensure_ascii=False))
+        print_json(summary | {"ranking": ranking} | shown)
         return
     where = (
         "" if output is None
         else f", written to {output}{' in place of the model that was there' if replacing else ''}; read them with: "
         f"anchorwords topics {output}, look at them with: anchorwords explore {output}"
     )  # fmt: skip
-    typer.echo(
+    say(
         f"{summary['topics']} topics of {summary['documents']:,} documents ({summary['documents_left_out']:,} too short) "
         f"and {summary['words']:,} words in {summary['seconds']:.1f} s{where}"
     )
     if output is None:
-        typer.echo()
+        say()
         print_topics(topic_table(model, words, ranking=ranking), ranking)
         remark("nothing was written: add -o FOLDER to keep the model", quiet)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import Jobs, Json, Quiet, Source, opened, with_reading
+from .options import Jobs, Json, Quiet, Source, Spreadsheet, opened, with_reading
 from .output import print_json, suffix_of, table_lines
 
 
@@ -39,6 +39,7 @@ def groups(
     words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words to show per topic.")] = 6,
     level: Annotated[float, typer.Option(help="Level of the intervals, between 0 and 1.")] = 0.9,
     by_tokens: Annotated[bool, typer.Option("--by-tokens", help="Weight documents by their number of tokens.")] = False,
+    spreadsheet: Spreadsheet = False,
     jobs: Jobs = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -56,14 +57,18 @@ def groups(
     from .. import load_model, prevalence_by, top_words
     from ..export.lines import write_lines
     from ..presets import ranking_for
-    from ..storage.folders import file_written_whole
+    from ..storage.writing import file_written_whole, require_writable_file
     from .console import remark, working
     from .listings import groups_as_listing
     from .tables import print_listing
 
     suffix = None if output is None else suffix_of(output, (".csv", ".tsv"))
+    if spreadsheet and output is None:
+        raise typer.BadParameter("--spreadsheet is about the table that --output writes: give both")
     if not 0.0 < level < 1.0:
         raise typer.BadParameter(f"--level must be between 0 and 1, such as 0.9, but is {level}")
+    if output is not None:
+        require_writable_file(output)
     fitted = load_model(model)
     given = read_labels(labels, label_column)
     with opened(source, reading, quiet, jobs, like=fitted) as corpus, working("Documents", quiet):
@@ -71,7 +76,7 @@ def groups(
         found = prevalence_by(fitted, corpus, given, level=level, by_tokens=by_tokens, n_jobs=jobs)
     if output is not None and suffix is not None:
         with file_written_whole(output) as partial:
-            write_lines(partial, table_lines(found.rows(), suffix))
+            write_lines(partial, table_lines(found.rows(), suffix, spreadsheet))
         remark(f"{len(found.groups)} groups x {fitted.n_components} topics written to {output}", quiet)
     if as_json:
         about = {"level": found.level, "documents_without_label": found.n_without_group,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from .options import Jobs, Json, Quiet, Source, readable, with_reading
+from .output import print_json
 
 
 @with_reading
@@ -34,7 +34,7 @@ def import_documents(
     from time import perf_counter
 
     from .. import import_corpus
-    from .console import reading_progress
+    from .console import reading_progress, say
 
     begin = perf_counter()
     with reading_progress(quiet) as progress:
@@ -46,9 +46,9 @@ def import_documents(
         "counts": corpus.n_entries, "seconds": round(seconds, 3),
     }  # fmt: skip
     if as_json:
-        typer.echo(json.dumps(summary))
+        print_json(summary)
     else:
-        typer.echo(
+        say(
             f"{corpus.n_docs:,} documents, {corpus.n_words:,} words, {corpus.n_tokens:,} tokens in {seconds:.1f} s, written "
             f"to {output}; learn topics with: anchorwords fit {output} -o MODEL"
         )

@@ -23,11 +23,19 @@ if TYPE_CHECKING:  # the numerical modules load when a command needs them, not f
 
 READING, WORDS = "Reading documents", "Choosing words"
 
+
+def _named(source: str) -> str:
+    if not source:  # as a path it would be the current folder
+        raise typer.BadParameter("is empty: name a file or a folder, or - for standard input")
+    return source
+
+
 Source = Annotated[
     str,
     typer.Argument(
+        callback=_named,
         help="Text (one document per line), folder of text files, .csv, .tsv, .jsonl, .parquet, UCI docword file, .mtx, "
-        ".npz, .npy, or a corpus folder; - is standard input, one document per line."
+        ".npz, .npy, or a corpus folder; - is standard input, one document per line.",
     ),
 ]
 Topics = Annotated[int, typer.Option("--topics", "-k", min=1, help="Number of topics.")]
@@ -48,6 +56,13 @@ def _not_zero(jobs: int | None) -> int | None:
 
 
 Jobs = Annotated[int | None, typer.Option(callback=_not_zero, help="Threads; all cores by default.")]
+Spreadsheet = Annotated[
+    bool,
+    typer.Option(
+        "--spreadsheet",
+        help="Write an apostrophe before names in a .csv or .tsv table that a spreadsheet would compute as formulas.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no remarks.")]
 
@@ -253,7 +268,7 @@ def opened(
     from .. import import_corpus, open_corpus
     from ..corpus.read import contradicting_options
     from ..corpus.stored import is_corpus_folder
-    from ..storage.folders import scratch_folder
+    from ..storage.writing import scratch_folder
     from .console import reading_progress
 
     if source != "-" and reading["format"] in ("auto", "corpus") and is_corpus_folder(Path(source)):
@@ -279,19 +294,20 @@ def opened(
 def readable(source: str, reading: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """What to read and how: ``-`` is standard input."""
     if source != "-":
-        return Path(source), reading
+        return source, reading  # not a Path: that of an empty string is the current folder
     if reading["format"] not in ("auto", "text"):
         raise typer.BadParameter("standard input is read as text, one document a line: give a file for other formats")
     return _standard_input(), reading | {"format": "auto"}
 
 
 def _standard_input() -> Iterator[str]:
-    from ..corpus.files import decoded
+    from ..corpus.files import stream_lines
     from ..exceptions import CorpusFormatError
 
     number = 0
-    for number, line in enumerate(sys.stdin.buffer, start=1):
-        yield decoded("standard input", line, number).rstrip("\r\n")
+    if sys.stdin is not None:  # it is None in a process without one
+        for number, line in stream_lines(sys.stdin.buffer, "standard input"):  # noqa: B007
+            yield line
     if number == 0:
         raise CorpusFormatError("standard input holds no documents.")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,10 +9,12 @@ from typing import Any
 
 import typer
 
+from .._printable import json_text
+
 
 def print_json(value: Any, indent: int | None = None) -> None:
-    """Print as JSON: arrays as lists, and null for what is not a number."""
-    typer.echo(json.dumps(as_plain(value), ensure_ascii=False, indent=indent))
+    """Print as JSON: arrays as lists, null for what is not a number, and invisible characters as escape sequences."""
+    typer.echo(json_text(as_plain(value), indent=indent))
 
 
 def as_plain(value: Any) -> Any:
@@ -27,13 +28,14 @@ def as_plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def table_lines(rows: list[dict[str, Any]], suffix: str) -> Iterator[str]:
+def table_lines(rows: list[dict[str, Any]], suffix: str, spreadsheet: bool) -> Iterator[str]:
     """Rows with the same columns as lines of a table, names first; what is not a number is left empty."""
     from ..export.lines import separated
 
     yield separated(list(rows[0]), suffix)
     for row in rows:
-        yield separated(["" if cell is None else cell for cell in map(as_plain, row.values())], suffix)
+        cells = ["" if cell is None else cell for cell in map(as_plain, row.values())]
+        yield separated(cells, suffix, spreadsheet=spreadsheet)
 
 
 def suffix_of(output: Path, known: Sequence[str], option: str = "--output") -> str:

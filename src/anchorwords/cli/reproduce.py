@@ -39,10 +39,10 @@ def reproduce(
     """
     from ..plot.style import require_matplotlib
     from ..reproduce import reproduce as run
-    from .console import experiment_progress, remark
+    from .console import experiment_progress, remark, say
 
     require_matplotlib()
     with experiment_progress(quiet) as progress:
         run(data, output, quick=quick, corpora=corpus, progress=progress, n_jobs=jobs)
-    typer.echo(str(output / "report.md"))
+    say(str(output / "report.md"))
     remark("results are kept in the folder's cache, which may be deleted", quiet)

@@ -152,22 +152,28 @@ def _number(value: float, form: str) -> str:
 
 
 def _show(scan: Scan, left_out: int, command: str) -> None:
+    from .console import say
     from .tables import print_listing
 
-    typer.echo(f"{scan.n_docs:,} documents ({left_out:,} too short) and {scan.n_words:,} words\n")
+    say(f"{scan.n_docs:,} documents ({left_out:,} too short) and {scan.n_words:,} words\n")
     print_listing(scan_as_listing(scan), apart=False)
-    typer.echo(f"\nRecommended: {scan.recommended} topic{'' if scan.recommended == 1 else 's'}.")
+    say(f"\nRecommended: {scan.recommended} topic{'' if scan.recommended == 1 else 's'}.")
     for reason in scan.reasons:
-        typer.echo(f"- {reason}")
-    typer.echo(f"\nLearn them with: {command}")
+        say(f"- {reason}")
+    say(f"\nLearn them with: {command}")
 
 
 def _require_drawable(path: Path) -> None:
     """Raise before the work where there would be no picture."""
     from ..plot.style import require_matplotlib
+    from ..storage.writing import require_place, require_writable_file
 
     suffix_of(path, (".svg", ".png", ".pdf"), "--plot")
     require_matplotlib()
+    if path.absolute().parent.is_dir():
+        require_writable_file(path)
+    else:
+        require_place(path.absolute())
 
 
 def _draw(found: Scan, path: Path) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .help_text import add_command
 from .options import Jobs, Json, Quiet, Seed, Source, Topics, chosen, opened, with_reading, with_stop_words
+from .output import print_json
 
 if TYPE_CHECKING:
     from ..statistics.sketch import CooccurrenceSketch
@@ -31,7 +32,6 @@ class Method(StrEnum):
     incremental = "incremental"
 
 
-@sketch_app.command()
 @with_reading
 def build(
     source: Source,
@@ -90,7 +90,6 @@ def build(
     _show(sketch, output, as_json)
 
 
-@sketch_app.command()
 def merge(
     sketches: Annotated[list[Path], typer.Argument(help="Sketch folders.")],
     output: Output,
@@ -109,7 +108,6 @@ def merge(
     _show(total, output, as_json)
 
 
-@sketch_app.command()
 def subtract(
     whole: Annotated[Path, typer.Argument(help="Linear sketch.")],
     part: Annotated[Path, typer.Argument(help="Linear sketch of documents that are in it.")],
@@ -127,7 +125,6 @@ def subtract(
     _show(rest, output, as_json)
 
 
-@sketch_app.command()
 def info(
     sketch: Annotated[Path, typer.Argument(help="Sketch folder.")],
     as_json: Json = False,
@@ -141,7 +138,13 @@ def info(
     _show(load_sketch(sketch), sketch, as_json)
 
 
+for _command in (build, merge, subtract, info):
+    add_command(sketch_app, _command)
+
+
 def _show(sketch: CooccurrenceSketch, path: Path, as_json: bool) -> None:
+    from .console import say
+
     size = sum(file.stat().st_size for file in path.iterdir())
     summary = {
         "sketch": str(path), "method": sketch.method, "topics": sketch.n_components, "columns": sketch.n_columns,
@@ -149,9 +152,9 @@ def _show(sketch: CooccurrenceSketch, path: Path, as_json: bool) -> None:
         "tokens": sketch.n_tokens, "seed": sketch.random_state, "bytes": size,
     }  # fmt: skip
     if as_json:
-        typer.echo(json.dumps(summary))
+        print_json(summary)
     else:
-        typer.echo(
+        say(
             f"{path}: {sketch.method} sketch of {sketch.n_docs:,} documents ({sketch.n_skipped:,} too short), "
             f"{sketch.n_words:,} words, {sketch.n_tokens:,} tokens, for {sketch.n_components} topics: "
             f"{sketch.n_columns} columns, {size / 1e6:,.1f} MB"

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .._markdown import markdown_escaped, markdown_table, printable, separator_of
+from .._markdown import markdown_escaped, markdown_table, separator_of
+from .._printable import printable
 
 if TYPE_CHECKING:
     from ..metrics.catalogue import Metric

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .options import Jobs, Quiet, given_options, opened, with_reading
+from .output import print_json
 
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
@@ -126,7 +126,7 @@ def topics(
             _add_documents(rows, fitted, source, documents, min_tokens or 5, jobs, quiet)
     if as_json:
         whole = rows if common is None else {"topics": rows, "common_words": common}
-        typer.echo(json.dumps(whole, ensure_ascii=False, indent=1))
+        print_json(whole, indent=1)
         return
     _show(rows, style, order, common)
     if common == []:
@@ -199,6 +199,7 @@ def _add_documents(
 
 def _show(rows: list[dict[str, Any]], style: Style, ranking: str, common: list[dict[str, Any]] | None) -> None:
     from . import listings, tables
+    from .console import say
 
     parts = []
     if "stability" in rows[0] and style is not Style.table:  # which shows it itself
@@ -210,7 +211,7 @@ def _show(rows: list[dict[str, Any]], style: Style, ranking: str, common: list[d
     if common:
         parts.append(listings.common_words_as_listing(common))
     if style is Style.markdown:
-        typer.echo("\n\n".join([tables.side_by_side_as_markdown(rows, ranking), *(part.markdown() for part in parts)]))
+        say("\n\n".join([tables.side_by_side_as_markdown(rows, ranking), *(part.markdown() for part in parts)]))
         return
     if style is Style.paper:
         tables.print_side_by_side(rows, ranking)

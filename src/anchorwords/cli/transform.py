@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Jobs, Json, Quiet, Source, opened, with_reading
+from .options import Jobs, Json, Quiet, Source, Spreadsheet, opened, with_reading
 from .output import print_json, suffix_of
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def transform(
             "JSON) if a word has no probability, as can happen with --method prior-aware.",
         ),
     ] = False,
+    spreadsheet: Spreadsheet = False,
     jobs: Jobs = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -71,12 +72,17 @@ def transform(
     from .. import load_model
     from ..export import write_compositions
     from ..export.document_topics import PassingDocuments
-    from ..export.weights import SUFFIXES, require_writer, weight_lines
+    from ..export.weights import SUFFIXES, TABLES, require_writer, weight_lines
     from ..infer.compose import check_method
-    from .console import document_progress, remark, working
+    from ..storage.writing import require_writable_file
+    from .console import document_progress, pour, remark, working
 
     suffix = (".jsonl" if as_json else ".csv") if output is None else suffix_of(output, SUFFIXES)
     require_writer(suffix)
+    if spreadsheet and suffix not in TABLES:
+        raise typer.BadParameter(f"--spreadsheet is about tables, {' and '.join(TABLES)}: leave it out")
+    if output is not None:
+        require_writable_file(output)
     fitted = load_model(model)
     fitted.n_jobs = jobs
     chosen = check_method(fitted.composition if method is None else method.value)
@@ -92,11 +98,14 @@ def transform(
         with document_progress("Documents", quiet or output is None) as progress:
             if output is None:
                 passing = PassingDocuments(fitted, corpus, method=chosen, n_jobs=jobs)
-                for text in weight_lines(passing.weights(), passing.names(), fitted.n_components, suffix):
-                    typer.echo(text, nl=False)
+                shares, names = passing.weights(), passing.names()
+                for text in weight_lines(shares, names, passing.n_topics, suffix, spreadsheet=spreadsheet):
+                    pour(text)
                 composed = passing.told()
             else:
-                composed = write_compositions(fitted, corpus, output, method=chosen, n_jobs=jobs, progress=progress)
+                composed = write_compositions(
+                    fitted, corpus, output, method=chosen, spreadsheet=spreadsheet, n_jobs=jobs, progress=progress
+                )
     told = _Told(composed, found)
     if as_json and output is not None:
         about = {"model": str(model), "topics": fitted.n_components, "method": chosen, "written": str(output)}

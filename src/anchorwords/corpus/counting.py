@@ -127,7 +127,13 @@ class DocumentCounter:
                     f"the tokenizer failed on the document {short(document)}: {type(error).__name__}: {sentence(error)}"
                 ) from error
         stop_words = self.rule.stop_words
-        tokens = [name for token in document if token is not None and (name := str(token)) not in stop_words]
+        try:
+            tokens = [name for token in document if token is not None and (name := str(token)) not in stop_words]
+        except Exception as error:  # of the str of an object, or of a number with more digits than Python writes
+            raise InputError(
+                f"a token of a document cannot be written as text ({type(error).__name__}: {sentence(error)}): give words "
+                "or numbers."
+            ) from error
         least, most = self.rule.ngrams
         for n in range(least, most + 1):
             if n == 1:

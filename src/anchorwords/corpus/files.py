@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
+import reprlib
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from ..exceptions import CorpusFormatError
+from ..storage import holes
 
 # Called with the share of a file that has been read.
 Watch: TypeAlias = Callable[[float], None]
 
 _CHUNK = 1 << 22
-# Text shrinks to a tenth, counts to a twentieth. What unpacks to more than both of these was made to fill a disk.
-_BOMB_BYTES = 1 << 28
-_BOMB_RATIO = 200
 _LONGEST_LINE = 1 << 29
+# A file without a line feed in so many bytes, but with carriage returns, ends its lines in those.
+_LOOKAHEAD = 1 << 22
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+# Frames that readers of zstd have to skip begin with any of sixteen numbers, whose first bytes are 0x50 to 0x5f.
+_ZSTD_SKIPPABLE = b"\x2a\x4d\x18"
+_MARK = b"\xef\xbb\xbf"
 _ENDINGS = (".gz", ".zst")
 
 
@@ -35,7 +39,11 @@ def bare_name(path: Path) -> str:
 
 def short(value: Any) -> str:
     """A value as it is shown in a message: in one line, and no long one."""
-    text = " ".join(repr(value).split())
+    # Not repr of the whole: a value that is refused for its size would take as much memory once more.
+    try:
+        text = " ".join((repr(value[:100]) if isinstance(value, str) else reprlib.repr(value)).split())
+    except Exception:  # of an object's own, or of a number with more digits than Python writes
+        text = f"a value of type {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -59,24 +67,64 @@ def require_file(path: Path) -> None:
         )
 
 
-def refuse_bomb(path: Path, packed: int, unpacked: int) -> None:
-    """Refuse a compressed file that unpacks to more than any honest one."""
-    if unpacked > max(_BOMB_BYTES, _BOMB_RATIO * packed):
+def refuse_holes(path: Path) -> None:
+    """Refuse a file that is large and consists of holes, which take no space on a disk, but as much memory as they say."""
+    with path.open("rb", buffering=0) as raw:
+        announced = os.fstat(raw.fileno()).st_size
+        stored = holes.stored_bytes(raw.fileno(), announced)
+    if holes.is_bomb(announced, stored):
         raise CorpusFormatError(
-            f"{shown(path)} unpacks to more than {_BOMB_RATIO} times its size and {_BOMB_BYTES >> 20} MiB: if it is not a "
-            "zip bomb, unpack it first."
+            f"{shown(path)} says that it has {announced >> 20} MiB, but {stored >> 10} KiB are stored and the rest is a "
+            "hole: is it damaged, or a download that is not complete?"
         )
 
 
+def refuse_bomb(path: Path, packed: int, unpacked: int) -> None:
+    """Refuse a compressed file that unpacks to more than any honest one."""
+    if holes.is_bomb(unpacked, packed):
+        raise CorpusFormatError(
+            f"{shown(path)} unpacks to more than {holes.BOMB_RATIO} times its size and {holes.BOMB_BYTES >> 20} MiB: if it "
+            "is not a zip bomb, unpack it first."
+        )
+
+
+def most_unpacked(path: Path) -> int:
+    """Bytes that a file can have at most, unpacked."""
+    size = path.stat().st_size
+    with path.open("rb") as raw:
+        return max(holes.BOMB_BYTES, holes.BOMB_RATIO * size) if _is_compressed(raw.read(4)) else size
+
+
+@contextmanager
+def unchanged(path: Path) -> Iterator[None]:
+    """Raise CorpusFormatError if the file at a path is not the same, unchanged, when the block has been left."""
+    before = path.stat()
+    yield
+    _require_same(path, before, path.stat())
+
+
+def _require_same(path: Path, before: os.stat_result, after: os.stat_result) -> None:
+    if not before.st_size and not after.st_size:  # files of /proc, which never say their size
+        return
+    if _state(before) != _state(after):
+        raise CorpusFormatError(f"{shown(path)} was changed while it was read: read it again when it is complete.")
+
+
+def _state(file: os.stat_result) -> tuple[int, ...]:
+    return file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns
+
+
 def chunks(path: Path, watch: Watch | None = None) -> Iterator[bytes]:
-    """The bytes of a file, unpacked."""
+    """The bytes of a file, unpacked; a file that changes on the way is an error."""
     try:
         require_file(path)
-        packed = path.stat().st_size
+        refuse_holes(path)
         with path.open("rb") as raw:
+            before = os.fstat(raw.fileno())
+            packed = before.st_size
             magic = raw.read(4)
             raw.seek(0)
-            compressed = magic.startswith(_GZIP) or magic == _ZSTD
+            compressed = _is_compressed(magic)
             unpacked = 0
             with _unpacked(path, raw, magic) as stream:
                 while piece := stream.read(_CHUNK):
@@ -86,12 +134,25 @@ def chunks(path: Path, watch: Watch | None = None) -> Iterator[bytes]:
                     if watch is not None:
                         watch(min(raw.tell() / max(packed, 1), 1.0))  # files of /proc say that they are empty
                     yield piece
+            _require_same(path, before, os.fstat(raw.fileno()))
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise CorpusFormatError(
             f"{shown(path)} is not a whole gzip file ({error}): download or compress it again."
         ) from error
     except OSError as error:
         raise CorpusFormatError(f"{shown(path)} cannot be read ({error.strerror or error}).") from error
+    except ValueError as error:
+        if isinstance(error, CorpusFormatError):
+            raise
+        raise CorpusFormatError(f"{shown(path)} cannot be read ({error}).") from None  # a null character in the name
+
+
+def _is_compressed(magic: bytes) -> bool:
+    return magic.startswith(_GZIP) or _is_zstd(magic)
+
+
+def _is_zstd(magic: bytes) -> bool:
+    return magic == _ZSTD or (magic[1:] == _ZSTD_SKIPPABLE and 0x50 <= magic[0] <= 0x5F)
 
 
 @contextmanager
@@ -99,7 +160,7 @@ def _unpacked(path: Path, raw: IO[bytes], magic: bytes) -> Iterator[Any]:
     if magic.startswith(_GZIP):
         with gzip.GzipFile(fileobj=raw) as stream:
             yield stream
-    elif magic == _ZSTD:
+    elif _is_zstd(magic):
         try:
             import zstandard
         except ImportError:
@@ -118,7 +179,7 @@ class _ZstdReader:
     """Reads frame after frame; a file cut short, which the package's own reader takes for the end, is an error."""
 
     # Input at once: a byte of a bomb unpacks to 32 KiB.
-    _INPUT = 1 << 10
+    _INPUT = 1 << 7
 
     def __init__(self, raw: IO[bytes], path: Path, decompressor: Any) -> None:
         self._raw = raw
@@ -144,37 +205,90 @@ class _ZstdReader:
 
 
 def line_chunks(path: Path, watch: Watch | None = None) -> Iterator[bytes]:
-    """The bytes of a file in pieces that end at line ends."""
+    """The bytes of a file in pieces that end at line ends, which are line feeds or carriage returns before them."""
+    return _without_mark(_at_line_ends(chunks(path, watch), path))
+
+
+def _at_line_ends(pieces: Iterable[bytes], name: Path | str) -> Iterator[bytes]:
+    """Pieces that end at line ends; where carriage returns alone end lines, they become line feeds.
+
+    They do in a file that holds no line feed. That is known at its end, or is decided after `_LOOKAHEAD` bytes; then a line
+    feed that follows is an error.
+    """
     pending: list[bytes] = []
-    held = 0
-    for piece in chunks(path, watch):
-        cut = piece.rfind(b"\n") + 1
-        if cut == 0:
+    held, last = 0, b""
+    returns_end_lines: bool | None = None
+    has_return = False  # that no line feed follows at once
+    for piece in pieces:
+        feed = piece.rfind(b"\n")
+        if returns_end_lines is None:
+            has_return = has_return or b"\r" in last + piece[:-1]
+            if feed >= 0:
+                returns_end_lines = False
+            elif has_return and held + len(piece) >= _LOOKAHEAD:
+                returns_end_lines = True
+                pending = [_with_feeds(one) for one in pending]
+            last = piece[-1:]
+        if returns_end_lines:
+            if feed >= 0:
+                raise CorpusFormatError(
+                    f"{shown(name)} ends its first lines in CR alone, but later ones in LF: convert all line ends to LF."
+                )
+            piece = _with_feeds(piece)
+            feed = piece.rfind(b"\n")
+        if feed < 0 and b"\0" not in piece:  # null bytes are not kept, but refused at once by what decodes them
             pending.append(piece)
             held += len(piece)
             if held > _LONGEST_LINE:
                 raise CorpusFormatError(
-                    f"{shown(path)} has a line longer than {_LONGEST_LINE >> 20} MiB: is it text with one document a line?"
+                    f"{shown(name)} has a line longer than {_LONGEST_LINE >> 20} MiB: is it text with one document a line?"
                 )
             continue
+        cut = feed + 1 if feed >= 0 else len(piece)
         yield b"".join([*pending, piece[:cut]])
         pending, held = [piece[cut:]], len(piece) - cut
     rest = b"".join(pending)
     if rest:
-        yield rest
+        yield _with_feeds(rest) if returns_end_lines is None else rest
+
+
+def _without_mark(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Pieces without the byte order mark with which some editors begin a file."""
+    first = next(pieces, b"").removeprefix(_MARK)
+    if first:
+        yield first
+    yield from pieces
+
+
+def _with_feeds(piece: bytes) -> bytes:
+    return piece.replace(b"\r", b"\n")
+
+
+def with_line_feeds(start: bytes) -> bytes:
+    """The beginning of a file without a byte order mark, and with line feeds where carriage returns alone end its lines."""
+    start = start.removeprefix(_MARK)
+    return start if b"\n" in start else _with_feeds(start)
 
 
 def text_chunks(path: Path, watch: Watch | None = None) -> Iterator[tuple[int, str]]:
     """The text of a file in pieces that end at line ends, each with the number of its first line."""
+    return _decoded_chunks(line_chunks(path, watch), path)
+
+
+def _decoded_chunks(pieces: Iterable[bytes], name: Path | str) -> Iterator[tuple[int, str]]:
     line = 1
-    for number, chunk in enumerate(line_chunks(path, watch)):
-        yield line, decoded(path, chunk.removeprefix(b"\xef\xbb\xbf") if number == 0 else chunk, line)
+    for chunk in pieces:
+        yield line, decoded(name, chunk, line)
         line += chunk.count(b"\n")
 
 
 def lines(path: Path, watch: Watch | None = None) -> Iterator[tuple[int, str]]:
     """The lines of a file, without their ends, and their numbers."""
-    for first, text in text_chunks(path, watch):
+    return _split_lines(text_chunks(path, watch))
+
+
+def _split_lines(pieces: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    for first, text in pieces:
         split = text.split("\n")
         if split[-1] == "":
             split.pop()
@@ -182,9 +296,33 @@ def lines(path: Path, watch: Watch | None = None) -> Iterator[tuple[int, str]]:
             yield number, line.removesuffix("\r")
 
 
+def stream_lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str]]:
+    """The lines of an open stream, such as standard input, without their ends, and their numbers."""
+    pieces = _without_mark(_at_line_ends(_stream_chunks(stream, name), name))
+    return _split_lines(_decoded_chunks(pieces, name))
+
+
+def _stream_chunks(stream: IO[bytes], name: str) -> Iterator[bytes]:
+    try:
+        while piece := stream.read(_CHUNK):
+            yield piece
+    except OSError as error:
+        raise CorpusFormatError(f"{name} cannot be read ({error.strerror or error}).") from error
+
+
 def whole_text(path: Path) -> str:
-    """The text of a file."""
-    return "".join(text for _, text in text_chunks(path))
+    """The text of a file, of the size of one document."""
+    pieces: list[str] = []
+    held = 0
+    for _, text in text_chunks(path):
+        pieces.append(text)
+        held += len(text)
+        if held > _LONGEST_LINE:
+            raise CorpusFormatError(
+                f"{shown(path)} has more than {_LONGEST_LINE >> 20} MiB, but is read as one document: is it text with one "
+                "document a line?"
+            )
+    return "".join(pieces)
 
 
 def decoded(path: Path | str, raw: bytes, line: int = 1) -> str:
@@ -216,13 +354,10 @@ def beginning(path: Path, size: int = 4096) -> bytes:
 
 
 class Unpacked(io.RawIOBase):
-    """The unpacked bytes of a text file, for a reader of another package that wants a file to read from.
+    """Pieces of bytes, for a reader of another package that wants a file to read from."""
 
-    There are no null bytes in it, and it ends in a line end: scipy's reader of Matrix Market files crashes otherwise.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._pieces = chain(_without_nulls(path), [b"\n"])
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = iter(pieces)
         self._rest = b""
 
     def readable(self) -> bool:
@@ -231,16 +366,12 @@ class Unpacked(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Fill a buffer, or as much of it as there is."""
-        if not self._rest:
-            self._rest = next(self._pieces, b"")
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = piece
         size = min(len(buffer), len(self._rest))
         buffer[:size] = self._rest[:size]
         self._rest = self._rest[size:]
         return size
-
-
-def _without_nulls(path: Path) -> Iterator[bytes]:
-    for piece in chunks(path):
-        if b"\0" in piece:
-            raise CorpusFormatError(f"{shown(path)} holds a null byte, which text does not have: is it a binary file?")
-        yield piece

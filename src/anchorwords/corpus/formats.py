@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import CorpusFormatError, InputError
-from .files import bare_name, beginning, require_file, short
-from .readers import is_frame
+from .files import bare_name, beginning, require_file, short, with_line_feeds
+from .readers import is_frame, is_lazy
 from .stored import is_corpus_folder
 
 FORMATS = (
@@ -38,8 +38,10 @@ def format_of(source: Any, format: str = "auto", pattern: str | None = None) -> 
         raise InputError(f"format must be one of {', '.join(FORMATS)}, but is {format!r}.")
     if not isinstance(source, (str, os.PathLike)):
         if is_frame(source):
+            if is_lazy(source):
+                raise InputError("a lazy frame has no rows yet: give what its collect() returns.")
             return "frame"
-        if isinstance(source, (bytes, dict)) or not isinstance(source, Iterable):
+        if isinstance(source, (bytes, dict)) or not isinstance(source, Iterable) or getattr(source, "ndim", 1) == 0:
             raise InputError(
                 f"a corpus is read from a path, a frame or an iterable of texts or token lists, but not from "
                 f"{type(source).__name__}."
@@ -75,7 +77,7 @@ def _kind_of_file(path: Path) -> str:
     kind = next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), None)
     if kind is not None and kind != "text":
         return kind
-    start = beginning(path)
+    start = with_line_feeds(beginning(path))
     if name.endswith(".json"):
         return _kind_of_json(path, start)
     if _starts_like_uci(start):

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import math
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sp
 
 from .._memory import available_bytes
 from .._typing import SparseLike
 from .._validation import check_counts
 from ..exceptions import CorpusFormatError, InputError
-from .files import Unpacked, beginning, refuse_bomb, sentence
+from .files import refuse_bomb, refuse_holes, sentence, unchanged
+from .matrix_market import read_matrix_market, require_plausible
 
 _KINDS = {
     "npz": "a sparse matrix saved by scipy.sparse.save_npz",
@@ -28,22 +28,17 @@ _KINDS = {
 def read_matrix(source: Path, kind: str) -> SparseLike:
     """Counts of a matrix that was saved, checked."""
     try:
-        _refuse_larger_than_memory(source, kind)
-        if kind == "npz":
-            matrix = sp.load_npz(source)
-        elif kind == "npy":
-            with source.open("rb") as stream:  # not np.load, which opens archives too
-                matrix = np.lib.format.read_array(stream, allow_pickle=False)
-        else:
-            matrix = scipy.io.mmread(io.BufferedReader(Unpacked(source)))
+        refuse_holes(source)
+        with unchanged(source):
+            matrix = _READERS[kind](source, available_bytes() or 2**63)
         _require_sound(matrix)
         with np.errstate(over="ignore"):  # of numbers longer than ours, which become infinite and are refused
-            return check_counts(matrix, str(source))
-    except InputError:
+            return check_counts(matrix, str(source), copy=False)
+    except (InputError, MemoryError):
         raise
     except Exception as error:  # of another package, about bytes that may be anything
         raise CorpusFormatError(
-            f"{source} is not {_KINDS[kind]}, or does not fit in memory ({sentence(error)})."
+            f"{source} is not {_KINDS[kind]}, or takes more memory than it should ({sentence(error)})."
         ) from error
 
 
@@ -53,7 +48,7 @@ def _require_sound(matrix: Any) -> None:
         raise ValueError(f"its entries are of type {matrix.dtype}")
     if len(matrix.shape) == 2:
         n_docs, n_words = matrix.shape
-        _require_plausible(n_docs, n_words, matrix.nnz if sp.issparse(matrix) else matrix.size)
+        require_plausible(n_docs, n_words, matrix.nnz if sp.issparse(matrix) else matrix.size)
     if hasattr(matrix, "indptr"):
         # The numbers themselves: their differences, which scipy looks at, may overflow.
         if matrix.indptr.min() < 0 or matrix.indptr.max() > len(matrix.indices):
@@ -64,27 +59,29 @@ def _require_sound(matrix: Any) -> None:
         raise ValueError(f"the count {entries.max()} is beyond 2^53, and could not be held exactly")
 
 
-def _require_plausible(n_docs: int, n_words: int, n_entries: int) -> None:
-    """Raise ValueError for a shape that takes memory out of proportion to what is in the matrix."""
-    if n_docs > 1000 * n_entries + (1 << 20) or n_words > 1000 * n_entries + (1 << 24):
-        raise ValueError(f"{n_docs} documents and {n_words} words for {n_entries} entries")
+def _read_npz(source: Path, available: int) -> SparseLike:
+    with zipfile.ZipFile(source) as archive:
+        announced = sum(entry.file_size for entry in archive.infolist())
+    refuse_bomb(source, source.stat().st_size, announced)
+    _refuse_larger(source, announced, available)
+    return sp.load_npz(source)
 
 
-def _refuse_larger_than_memory(source: Path, kind: str) -> None:
+def _read_npy(source: Path, available: int) -> Any:
+    with source.open("rb") as stream:  # not np.load, which opens archives too
+        announced = _announced_by_npy(stream)
+        _refuse_larger(source, announced, available)
+        if announced > source.stat().st_size - stream.tell():
+            raise ValueError(f"it announces {announced} bytes, more than follow")
+        stream.seek(0)
+        return np.lib.format.read_array(stream, allow_pickle=False)
+
+
+_READERS: dict[str, Callable[[Path, int], Any]] = {"npz": _read_npz, "npy": _read_npy, "mtx": read_matrix_market}
+
+
+def _refuse_larger(source: Path, announced: int, available: int) -> None:
     """Refuse what announces more than there is memory, before anything of that size is asked for."""
-    available = available_bytes() or 2**63
-    if kind == "npz":
-        with zipfile.ZipFile(source) as archive:
-            announced = sum(entry.file_size for entry in archive.infolist())
-        refuse_bomb(source, source.stat().st_size, announced)
-    elif kind == "mtx":
-        rows, columns, entries, layout, *_ = scipy.io.mminfo(_header_of(source))
-        announced = 8 * rows + (8 * rows * columns if layout == "array" else 16 * entries)
-        if layout != "array":
-            _require_plausible(rows, columns, entries)
-    else:
-        with source.open("rb") as stream:
-            announced = _announced_by_npy(stream)
     if announced > available:
         raise CorpusFormatError(
             f"{source} announces {announced >> 20} MiB, but {available >> 20} MiB of memory are available: is it damaged?"
@@ -96,7 +93,3 @@ def _announced_by_npy(stream: IO[bytes]) -> int:
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, _, dtype = read(stream)
     return math.prod(shape) * dtype.itemsize
-
-
-def _header_of(source: Path) -> Any:
-    return io.BytesIO(beginning(source, 1 << 16) + b"\n")

@@ -6,6 +6,7 @@ import logging
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -15,25 +16,27 @@ import scipy.sparse as sp
 
 from .._typing import SparseLike
 from .._validation import check_n_jobs, check_vocabulary
-from ..exceptions import CorpusFormatError, InputError, TextWarning
+from ..exceptions import CorpusFormatError, InputError, TextWarning, TooLargeError
 from ..linalg.parallel import for_each_block
-from ..storage.corpus_folder import FILES, FORMAT, CorpusWriter
-from ..storage.folders import written_whole
+from ..storage.corpus_folder import FORMAT, CorpusWriter
 from . import readers as found_in
 from .corpus import Corpus
 from .counting import DocumentCounter
-from .files import Watch
+from .files import Watch, short, shown
 from .formats import TEXT_FORMATS, format_of
 from .like import Reading, reading_of
 from .matrices import read_matrix
+from .parquet import columns_of_parquet
 from .parts import Part, hashes_of, ordered_rows, part_of, require_distinct, row_slices
-from .readers import Column, Documents
+from .readers import Column, Documents, as_id
 from .stored import StoredCorpus, open_corpus
 from .text_rule import TextRule
 from .uci import UciFile, Unordered, read_words
 
 logger = logging.getLogger("anchorwords.corpus")
 
+# Documents for each entry above which documents are taken for a mistake, beyond the first million.
+_EMPTY_DOCS = 100
 _WITH_COLUMNS = ("csv", "tsv", "jsonl", "parquet", "frame")
 
 # Called with the number of documents read and the share of the source, None where that is unknown.
@@ -132,10 +135,13 @@ def read_corpus(
         every_word=every_word, n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     kind = format_of(path, options.format, options.pattern)
-    if kind == "corpus":
-        _require_plain(options, path)
-        return _loaded(open_corpus(path))
-    return _poured(path, kind, options, _Gathered(options.n_jobs)).corpus()
+    with _within_memory(
+        path, "import it into a corpus folder (import_corpus, anchorwords import), which is read in blocks"
+    ):
+        if kind == "corpus":
+            _require_plain(options, path)
+            return _loaded(open_corpus(path))
+        return _poured(path, kind, options, _Gathered(options.n_jobs)).corpus()
 
 
 def import_corpus(source: Any, folder: str | os.PathLike[str], **reading: Any) -> StoredCorpus:
@@ -157,14 +163,25 @@ def import_corpus(source: Any, folder: str | os.PathLike[str], **reading: Any) -
     """
     options = reading_options(**reading)
     kind = format_of(source, options.format, options.pattern)
-    FORMAT.require_writable(folder, FILES)
     if kind == "corpus":
         _require_plain(options, source)
         open_corpus(source).save(folder)
         return open_corpus(folder)
-    with written_whole(folder) as partial:
-        _poured(source, kind, options, _Folder(partial))
+    advice = "its vocabulary or one of its documents is too large, so split long documents, or give a vocabulary"
+    with _within_memory(source, advice), FORMAT.written(folder) as partial, ExitStack() as stack:
+        _poured(source, kind, options, _Folder(partial, stack))
     return open_corpus(folder)
+
+
+@contextmanager
+def _within_memory(source: Any, advice: str) -> Iterator[None]:
+    """Turn a MemoryError, wherever it comes from, into one sentence."""
+    try:
+        yield
+    except TooLargeError:
+        raise
+    except MemoryError as error:
+        raise TooLargeError(f"{_name(source)} does not fit in memory: {advice}.") from error
 
 
 class _Options(NamedTuple):
@@ -200,10 +217,14 @@ def reading_options(
     **rule: Any,
 ) -> _Options:
     """The arguments of :func:`read_corpus`, checked."""
+    for name, value in (("text_column", text_column), ("id_column", id_column)):
+        if value is not None and not isinstance(value, (str, int)):
+            raise InputError(f"{name} must be the name of a column or its number from 1, but is {short(value)}.")
+    for name, value in (("pattern", pattern), ("separator", separator)):
+        if value is not None and not isinstance(value, str):
+            raise InputError(f"{name} must be a text, but is {short(value)}.")
     if separator is not None and not separator:
         raise InputError("separator must be at least one character, but is empty.")
-    if format == "csv" and separator is not None and len(separator) != 1:
-        raise InputError(f"separator must be one character in CSV, but is {separator!r}.")
     if every_word and like is None:
         raise InputError("every_word adds to the words of a model, but there is none: give the model as like.")
     return _Options(
@@ -298,7 +319,12 @@ class _Gathered:
         blocks: list[SparseLike] = [None] * len(self._parts)
 
         def work(number: int, _: int) -> None:
-            blocks[number] = ordered_rows(self._parts[number], numbers, len(words))
+            part = self._parts[number]
+            blocks[number] = ordered_rows(part, numbers, len(words))
+            # Let go of its arrays, so that the corpus is not in memory once more.
+            self._parts[number] = Part(
+                part.lengths[:0].copy(), part.indices[:0].copy(), part.counts[:0].copy(), part.ids
+            )
 
         for_each_block(work, len(blocks), 1, self._n_jobs)
         counts = sp.vstack(blocks, format="csr") if blocks else sp.csr_array((0, len(words)))
@@ -315,9 +341,9 @@ class _Gathered:
 class _Folder:
     """Rows written to a folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._writer = CorpusWriter(folder)
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self._folder, self._stack = folder, stack
+        self._writer = stack.enter_context(CorpusWriter(folder))
         self.add, self.ids = self._writer.add, self._writer.ids
 
     @property
@@ -328,7 +354,7 @@ class _Folder:
         self._writer.finish(words, numbers, None if rule is None else rule.to_dict())
 
     def fresh(self) -> _Folder:
-        return _Folder(self._folder)
+        return _Folder(self._folder, self._stack)
 
 
 def _poured(source: Any, kind: str, options: _Options, sink: Any) -> Any:
@@ -363,10 +389,18 @@ def _poured(source: Any, kind: str, options: _Options, sink: Any) -> Any:
     splitting = _splitting(kind, options)
     counter = DocumentCounter(splitting.rule)
     hashes = []
+    n_entries = 0
     for part in counter.parts(found_in.batches(documents_in(source, kind, options, watch))):
         sink.add(part)
         if part.ids is not None:
             hashes.append(hashes_of(part.ids))
+        n_entries += part.indices.size
+        # A packed file of line ends alone has a thousand times its size in documents, each of which takes memory.
+        if sink.n_docs > _EMPTY_DOCS * n_entries + (1 << 20):
+            raise CorpusFormatError(
+                f"{_name(source)} holds {n_entries} words in its first {sink.n_docs} documents, so that nearly all are "
+                "empty: check the format and the column of text."
+            )
         report(sink.n_docs)
     if sink.n_docs == 0:
         raise CorpusFormatError(f"{_name(source)} holds no documents.")
@@ -405,13 +439,13 @@ def documents_in(source: Any, kind: str, options: _Options, watch: Watch) -> Doc
     if kind == "baskets":
         return found_in.baskets_of(path, options.separator or "\t", watch)
     if kind == "csv":
-        return found_in.columns_of_csv(path, text, name, options.header, (options.separator or ",")[0], watch)
+        return found_in.columns_of_csv(path, text, name, options.header, options.separator or ",", watch)
     if kind == "tsv":
         return found_in.columns_of_tsv(path, text, name, options.header, options.separator or "\t", watch)
     if kind == "jsonl":
         return found_in.objects_of_json_lines(path, text, name, watch)
     if kind == "parquet":
-        return found_in.columns_of_parquet(path, text, name, watch)
+        return columns_of_parquet(path, text, name, watch)
     return found_in.lines_of(path, watch)
 
 
@@ -434,7 +468,9 @@ def _words(vocabulary: Any) -> list[str] | None:
         return None
     if isinstance(vocabulary, (str, os.PathLike)):
         return read_words(Path(vocabulary))
-    return list(vocabulary)
+    if not isinstance(vocabulary, Iterable):
+        raise InputError(f"vocabulary must be a file or a sequence of words, but is {short(vocabulary)}.")
+    return [as_id(word, "vocabulary") for word in vocabulary]
 
 
 def _checked_words(words: Sequence[str], n_words: int) -> Sequence[str]:
@@ -442,7 +478,7 @@ def _checked_words(words: Sequence[str], n_words: int) -> Sequence[str]:
 
 
 def _name(source: Any) -> str:
-    return str(source) if isinstance(source, (str, os.PathLike)) else "the source"
+    return shown(source) if isinstance(source, (str, os.PathLike)) else "the source"
 
 
 def _loaded(corpus: StoredCorpus) -> Corpus:

@@ -6,20 +6,28 @@ a string or a list of tokens, gathered into batches by :func:`batches`.
 
 from __future__ import annotations
 
-import csv
 import json
+import os
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from .._memory import available_bytes
 from ..exceptions import CorpusFormatError, InputError
-from .files import Watch, lines, sentence, short, shown, whole_text
+from .arrow_values import values_of
+from .csv_rows import csv_rows
+from .files import Watch, lines, refuse_bomb, sentence, short, shown, whole_text
 
 # A batch is closed at so many documents or characters (tokens count as eight).
 _DOCUMENTS = 1 << 13
 _CHARACTERS = 1 << 22
+
+# Characters of a line of JSON from which on its values are counted before they are made, and how many there may be: an empty
+# list takes three characters, and twenty times as many bytes of memory.
+_LONG_JSON = 1 << 24
+_JSON_VALUES = 1 << 23
+_JSON_TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 # What pandas puts in place of a missing value, by the names of their types.
 _MISSING = ("NAType", "NaTType")
@@ -86,6 +94,14 @@ def as_document(value: Any, where: str) -> Document:
     raise CorpusFormatError(f"{where}: expected a text or a list of tokens, but found {what}.")
 
 
+def as_id(value: Any, where: str) -> str:
+    """An id, or a word, written as text."""
+    try:
+        return str(value)
+    except Exception as error:  # as in short
+        raise CorpusFormatError(f"{where}: {short(value)} cannot be written as text ({sentence(error)}).") from error
+
+
 # ---- Files.
 
 
@@ -104,8 +120,10 @@ def baskets_of(path: Path, separator: str, watch: Watch | None = None) -> Docume
 def files_of(folder: Path, pattern: str | None, watch: Watch | None = None) -> Documents:
     """One document a file, by the order of their names."""
     patterns = [pattern] if pattern else ["*.txt", "*.txt.gz", "*.txt.zst"]
+    if pattern and ".." in Path(pattern).parts:
+        raise InputError(f"pattern must name files inside of the folder, but is {pattern!r}: leave '..' out.")
     try:
-        found = sorted({path for one in patterns for path in folder.rglob(one) if path.is_file()})
+        found = _each_once(sorted({path for one in patterns for path in folder.rglob(one) if path.is_file()}))
     except (ValueError, NotImplementedError, OSError) as error:
         raise InputError(f"pattern {pattern!r} cannot be used in {folder} ({error}): try '*.txt'.") from None
     if not found:
@@ -114,10 +132,26 @@ def files_of(folder: Path, pattern: str | None, watch: Watch | None = None) -> D
             f"{folder} holds no file {' or '.join(patterns)}: "
             + (f"its files end in {', '.join(endings[:8])}; name a pattern that fits." if endings else "it is empty.")
         )
+    packed = unpacked = 0
     for number, path in enumerate(found, start=1):
-        yield path.relative_to(folder).as_posix(), whole_text(path)
+        text = whole_text(path)
+        packed, unpacked = packed + path.stat().st_size, unpacked + len(text)
+        refuse_bomb(folder, packed, unpacked)  # many small ones make a large one
+        yield path.relative_to(folder).as_posix(), text
         if watch is not None:
             watch(number / len(found))
+
+
+def _each_once(paths: list[Path]) -> list[Path]:
+    """Files that are not reached a second time by a link to a folder, such as one that leads back to where it is."""
+    homes: dict[Path, str] = {}
+    first: dict[tuple[str, str], Path] = {}
+    for path in paths:
+        home = homes.get(path.parent) or homes.setdefault(path.parent, os.path.realpath(path.parent))
+        known = first.setdefault((home, path.name), path)
+        if len(path.parts) < len(known.parts):  # the shortest way is the one without the link
+            first[home, path.name] = path
+    return sorted(first.values())
 
 
 def columns_of_tsv(
@@ -132,28 +166,7 @@ def columns_of_csv(
     path: Path, text: Column, name: Column, header: bool | None, separator: str, watch: Watch | None = None
 ) -> Documents:
     """Columns of a table whose fields are separated by commas and may be quoted, line ends included."""
-    limit = csv.field_size_limit(1 << 30)  # the module's own is smaller than an honest document
-    try:
-        # Lines end in \n here: what else Unicode takes for the end of a line is a part of a document. A null character,
-        # which text does not have, follows the last: a quote that is still open would swallow it.
-        reader = csv.reader(chain((line + "\n" for _, line in lines(path, watch)), ["\0"]), delimiter=separator)
-
-        def rows() -> Iterator[tuple[int, list[str]]]:
-            line = 1
-            try:
-                for row in reader:
-                    if row == ["\0"]:
-                        return
-                    if row and row[-1].endswith("\0"):
-                        raise CorpusFormatError(f"{path}, line {line}: a quote is opened here, but never closed.")
-                    yield line, row
-                    line = reader.line_num + 1
-            except csv.Error as error:
-                raise CorpusFormatError(f"{path}, line {reader.line_num}: not a table of CSV ({error}).") from error
-
-        yield from _columns_of_rows(path, rows(), text, name, header)
-    finally:
-        csv.field_size_limit(limit)
+    return _columns_of_rows(path, csv_rows(path, lines(path, watch), separator), text, name, header)
 
 
 def _columns_of_rows(
@@ -190,8 +203,8 @@ def _places(path: Path, first: list[str], header: bool, text: Column, name: Colu
     shown = ", ".join(f"{i} {short(cell)}" for i, cell in enumerate(first[:12], start=1)) or "nothing"
 
     def place(column: str | int, what: str) -> int:
-        if isinstance(column, str) and column.isdecimal() and column not in first:
-            column = int(column)
+        if column not in first and (number := _as_number(column)) is not None:
+            column = number
         if isinstance(column, int):
             if not 1 <= column <= len(first):
                 raise InputError(
@@ -199,7 +212,7 @@ def _places(path: Path, first: list[str], header: bool, text: Column, name: Colu
                 )
             return column - 1
         if column not in first or not header:
-            raise InputError(f"{path} has no column {column!r}: its first line has {shown}.")
+            raise InputError(f"{path} has no column {short(column)}: its first line has {shown}.")
         return first.index(column)
 
     if text is None:
@@ -215,12 +228,29 @@ def _places(path: Path, first: list[str], header: bool, text: Column, name: Colu
     return place(text, "text_column"), None if name is None else place(name, "id_column")
 
 
+def _values_at_most(line: str) -> int:
+    """How many values a line of JSON has at most: what is in texts does not count."""
+    bare = _JSON_TEXT.sub("", line)
+    return sum(bare.count(mark) for mark in ",[{")
+
+
+def _as_number(column: str | int) -> int | None:
+    """The number that a column is called by, if it is one; Python refuses to read those of thousands of digits."""
+    if isinstance(column, int):
+        return column
+    return int(column) if column.isdecimal() and len(column) < 20 else None
+
+
 def objects_of_json_lines(path: Path, text: Column, name: Column, watch: Watch | None = None) -> Documents:
     """One JSON value a line: an object with a member of text or tokens, a text, or a list of tokens."""
     for number, line in lines(path, watch):
         if not line.strip():
             continue
         where = f"{path}, line {number}"
+        if len(line) > _LONG_JSON and _values_at_most(line) > _JSON_VALUES:
+            raise CorpusFormatError(
+                f"{where}: more than {_JSON_VALUES} values in one line: expected one document a line."
+            )
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -242,49 +272,12 @@ def objects_of_json_lines(path: Path, text: Column, name: Column, watch: Watch |
         yield None if name is None else str(value[str(name)]), as_document(value[wanted], where)
 
 
-def columns_of_parquet(path: Path, text: Column, name: Column, watch: Watch | None = None) -> Documents:
-    """A column of texts or of lists of tokens."""
-    try:
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise CorpusFormatError(
-            f"{path} is a Parquet file, which needs one more package: pip install 'anchorwords[io]'."
-        ) from None
-    try:
-        with pq.ParquetFile(path) as file:
-            wanted, named = _named_columns(str(path), file.schema_arrow.names, text, name)
-            announced = max(
-                (file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups)), default=0
-            )
-            if announced > (available_bytes() or 2**63):
-                raise CorpusFormatError(
-                    f"{path} unpacks to {announced >> 20} MiB in one group of rows, more than there is memory."
-                )
-            columns = [wanted] if named is None else [wanted, named]
-            done, total = 0, max(file.metadata.num_rows, 1)
-            for batch in file.iter_batches(1 << 13, columns=columns):
-                yield from _arrow_rows(batch, wanted, named, str(path), done)
-                done += batch.num_rows
-                if watch is not None:
-                    watch(min(done / total, 1.0))
-    except InputError:
-        raise
-    except Exception as error:  # of another package, about bytes that may be anything
-        raise CorpusFormatError(f"{path} is not a whole Parquet file ({sentence(error)}): write it again.") from error
-
-
-def _arrow_rows(table: Any, wanted: str, named: str | None, where: str, before: int = 0) -> Documents:
-    ids = [None] * table.num_rows if named is None else [str(value) for value in table.column(named).to_pylist()]
-    for number, value in enumerate(table.column(wanted).to_pylist()):
-        yield ids[number], as_document(value, f"{where}, row {before + number + 1}")
-
-
-def _named_columns(where: str, names: list[str], text: Column, name: Column) -> tuple[str, str | None]:
+def named_columns(where: str, names: list[str], text: Column, name: Column) -> tuple[str, str | None]:
     """Columns of text and of ids, given by name or by number from 1."""
     shown = ", ".join(map(short, names[:12])) or "none"
 
     def resolved(column: str | int) -> str:
-        number = int(column) if isinstance(column, int) or column.isdecimal() else 0
+        number = _as_number(column) or 0
         if column not in names and not 1 <= number <= len(names):
             raise InputError(f"{where} has no column {short(column)}: it has {shown}.")
         found = str(column) if column in names else names[number - 1]
@@ -305,24 +298,44 @@ def _named_columns(where: str, names: list[str], text: Column, name: Column) -> 
 # ---- What is in memory.
 
 
+def arrow_rows(batch: Any, wanted: str, named: str | None, where: str, before: int = 0) -> Documents:
+    """The rows of a batch of arrow, which come after so many others."""
+    ids = [None] * batch.num_rows if named is None else map(str, values_of(batch.column(named)))
+    for number, (label, value) in enumerate(zip(ids, values_of(batch.column(wanted)), strict=True), start=before + 1):
+        yield label, as_document(value, f"{where}, row {number}")
+
+
+def is_lazy(source: Any) -> bool:
+    """Whether this is a frame of polars that has not been computed; asking it for its columns would be slow."""
+    return hasattr(source, "collect_schema") and hasattr(source, "collect")
+
+
 def is_frame(source: Any) -> bool:
     """Whether this is a data frame (pandas, polars) or an arrow table."""
-    return hasattr(source, "column_names") or (hasattr(source, "columns") and hasattr(source, "__getitem__"))
+    return (
+        is_lazy(source)
+        or hasattr(source, "column_names")
+        or (hasattr(source, "columns") and hasattr(source, "__getitem__"))
+    )
 
 
 def rows_of_frame(frame: Any, text: Column, name: Column) -> Documents:
     """A column of a frame: texts or lists of tokens."""
     if hasattr(frame, "column_names"):
-        wanted, named = _named_columns("the table", list(frame.column_names), text, name)
-        yield from _arrow_rows(frame, wanted, named, "the table")
+        wanted, named = named_columns("the table", list(frame.column_names), text, name)
+        done = 0
+        part = frame.select([wanted] if named in (None, wanted) else [wanted, named])
+        for batch in part.to_batches(_DOCUMENTS) if hasattr(part, "to_batches") else [part]:
+            yield from arrow_rows(batch, wanted, named, "the table", done)
+            done += batch.num_rows
         return
     columns = {str(column): column for column in frame.columns}  # those of pandas may be numbers
-    wanted, named = _named_columns("the frame", [str(column) for column in frame.columns], text, name)
+    wanted, named = named_columns("the frame", [str(column) for column in frame.columns], text, name)
     ids: Iterable[Any] = iter(lambda: None, 0) if named is None else frame[columns[named]]
     for number, (value, label) in enumerate(zip(frame[columns[wanted]], ids, strict=False), start=1):
         # A cell of polars may be a series of its own.
         value = value.to_list() if hasattr(value, "to_list") else value
-        yield None if named is None else str(label), as_document(value, f"row {number}")
+        yield None if named is None else as_id(label, f"row {number}"), as_document(value, f"row {number}")
 
 
 def items_of(documents: Iterable[Any]) -> Documents:

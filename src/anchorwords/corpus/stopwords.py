@@ -214,8 +214,7 @@ def _of_language(name: str) -> frozenset[str]:
 def _of_file(path: Path) -> frozenset[str]:
     from .files import whole_text
 
-    # Some editors begin a file with a byte order mark, which would stick to the first word.
-    lines = (line.strip() for line in whole_text(path).removeprefix("\ufeff").splitlines())
+    lines = (line.strip() for line in whole_text(path).splitlines())
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
 

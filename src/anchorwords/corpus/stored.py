@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from .._lazy import cached_property
 from .._memory import available_bytes
 from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_vocabulary
@@ -31,8 +32,10 @@ def open_corpus(path: str | os.PathLike[str]) -> StoredCorpus:
     when they are first read.
     """
     folder = Path(path)
-    if not folder.is_dir():
-        raise CorpusFormatError(f"{folder} is not a corpus folder: make one with anchorwords import.")
+    if not os.fspath(path) or not folder.is_dir():  # the path of an empty string is the current folder
+        raise CorpusFormatError(
+            f"{os.fspath(path) or 'an empty path'} is not a corpus folder: make one with anchorwords import."
+        )
     return StoredCorpus(CorpusFolder(folder))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias
@@ -66,9 +67,9 @@ class TextRule:
             least, most = (int(n) for n in ngrams)
         except (TypeError, ValueError):
             raise InputError(f"ngrams must be a pair (fewest, most) of words, but is {ngrams!r}.") from None
-        if not 1 <= least <= most <= 8:
+        if not _are_ngrams(least, most):
             raise InputError(f"ngrams must be a pair (fewest, most) of words from 1 to 8, but is {ngrams!r}.")
-        if not 1 <= min_length <= max_length <= 10_000:
+        if not _are_lengths(min_length, max_length):
             raise InputError(
                 f"words must be of at least one and at most 10,000 characters, but min_length={min_length!r} and "
                 f"max_length={max_length!r}."
@@ -115,22 +116,46 @@ class TextRule:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> TextRule:
-        """Return the rule that :meth:`to_dict` described, with defaults for what is missing; ValueError if it is invalid."""
+        """Return the rule that :meth:`to_dict` described, with defaults for what is missing; ValueError if it is invalid.
+
+        Whoever wrote it: nothing that it names is opened or imported, and its numbers are those that :meth:`checked` takes.
+        """
         names = {one.name: "vocabulary" if one.name == "fixed_words" else one.name for one in fields(cls)}
         known = {name: record[key] for name, key in names.items() if key in record}
+
+        def wrong(name: str, more: str = "") -> ValueError:
+            return ValueError(f"its text rule has the value {reprlib.repr(known[name])} of {names[name]}{more}")
+
         for name, kinds in _JSON_TYPES.items():
-            value = known.get(name)
-            if name in known and (not isinstance(value, kinds) or (kinds is int and isinstance(value, bool))):
-                raise ValueError(f"its text rule has the value {value!r} of {names[name]}")
+            if name in known and (
+                not isinstance(known[name], kinds) or (kinds is int and isinstance(known[name], bool))
+            ):
+                raise wrong(name, _WORDS_ONLY if name == "stop_words" else "")
         if "stop_words" in known:
-            known["stop_words"] = frozenset(map(str, known["stop_words"]))
+            if not all(isinstance(word, str) for word in known["stop_words"]):
+                raise wrong("stop_words", _WORDS_ONLY)
+            known["stop_words"] = frozenset(known["stop_words"])
         if "ngrams" in known:
-            if len(known["ngrams"]) != 2 or not all(isinstance(n, int) for n in known["ngrams"]):
-                raise ValueError(f"its text rule has the value {known['ngrams']!r} of ngrams")
-            known["ngrams"] = tuple(known["ngrams"])
-        return cls(**known)
+            bounds = known["ngrams"]
+            if len(bounds) != 2 or not all(type(n) is int for n in bounds) or not _are_ngrams(*bounds):
+                raise wrong("ngrams")
+            known["ngrams"] = tuple(bounds)
+        rule = cls(**known)
+        if not _are_lengths(rule.min_length, rule.max_length):
+            raise wrong("min_length" if "min_length" in known else "max_length")
+        return rule
 
 
+def _are_ngrams(least: int, most: int) -> bool:
+    return 1 <= least <= most <= 8
+
+
+def _are_lengths(least: int, most: int) -> bool:
+    return 1 <= least <= most <= 10_000
+
+
+# What a rule from a file may not do: name a file of the machine that it is read on.
+_WORDS_ONLY = ": a saved rule holds the words themselves; name a file of your own when you read documents (stop_words)"
 _OPTIONS = ("lowercase", "stop_words", "ngrams", "min_length", "max_length", "numbers")
 # Types of the values in JSON.
 _JSON_TYPES: dict[str, Any] = {

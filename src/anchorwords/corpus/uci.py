@@ -127,23 +127,21 @@ def find_vocabulary(path: Path) -> Path:
 
 def read_words(path: Path) -> list[str]:
     """One word a line, with or without a final newline."""
-    words = [line for _, line in lines(path)]
+    words: dict[str, None] = {}  # in the order of the file
+    for line, word in lines(path):
+        if word in words:  # found here and not in the end: a file of line ends alone would fill the memory first
+            raise CorpusFormatError(f"{path}, line {line}: the word {short(word)} is there already: name each once.")
+        words[word] = None
     if not words:
         raise CorpusFormatError(f"{path} holds no words: expected one a line.")
-    if len(set(words)) < len(words):
-        seen: set[str] = set()
-        for line, word in enumerate(words, start=1):
-            if word in seen:
-                raise CorpusFormatError(
-                    f"{path}, line {line}: the word {short(word)} is there already: name each once."
-                )
-            seen.add(word)
-    return words
+    return list(words)
 
 
 def _header(path: Path, chunk: bytes) -> tuple[tuple[int, int, int], bytes]:
     lines = chunk.split(b"\n", 3)
     try:
+        if not all(line.strip().isdigit() for line in lines[:3]):  # int takes 1_0 for 10
+            raise ValueError
         n_docs, n_words, n_entries = (int(line) for line in lines[:3])
     except ValueError:
         beginning = f"starts with {chunk[:40].decode('utf-8', 'replace')!r}" if chunk else "is empty"
@@ -160,7 +158,7 @@ def _header(path: Path, chunk: bytes) -> tuple[tuple[int, int, int], bytes]:
         raise CorpusFormatError(
             f"{path} announces {n_docs} documents and {n_words} words, more than can be held: the header is wrong."
         )
-    if n_docs > 1000 * n_entries + (1 << 20):
+    if n_docs > 100 * n_entries + (1 << 20):
         raise CorpusFormatError(f"{path} announces {n_docs} documents of {n_entries} entries: the header is wrong.")
     return (n_docs, n_words, n_entries), lines[3] if len(lines) > 3 else b""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
+import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,6 +16,9 @@ from .stopwords import stop_words as as_stop_words
 
 if TYPE_CHECKING:
     from .text_rule import TextRule
+
+# What a rule from a file may not do: name a file of the machine that it is read on.
+_WORDS_ONLY = ": a saved rule names a language or holds the words; name a file of your own where you prune (stop_words)"
 
 
 class Described(Protocol):
@@ -140,15 +144,30 @@ class VocabularyRule:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> VocabularyRule:
-        """Return the rule that :meth:`to_dict` described, with defaults for what is missing; ValueError if it is invalid."""
+        """Return the rule that :meth:`to_dict` described, with defaults for what is missing; ValueError if it is invalid.
+
+        Whoever wrote it: nothing that it names is opened, as stop words are those of a language or the words themselves.
+        """
         known = {one.name: record[one.name] for one in fields(cls) if one.name in record}
+
+        def wrong(name: str, more: str = "") -> ValueError:
+            return ValueError(f"its vocabulary rule has the value {reprlib.repr(known[name])} of {name}{more}")
+
         for name, kinds in _JSON_TYPES.items():
+            if name in known and (not isinstance(known[name], kinds) or isinstance(known[name], bool)):
+                raise wrong(name)
+        for name in ("stop_words", "keep_words"):
+            if isinstance(known.get(name), list) and not all(isinstance(word, str) for word in known[name]):
+                raise wrong(name)
+        if isinstance(known.get("stop_words"), str) and known["stop_words"] not in LANGUAGES:
+            raise wrong("stop_words", _WORDS_ONLY)
+        for name, least in _LEAST.items():
             value = known.get(name)
-            if name in known and (not isinstance(value, kinds) or isinstance(value, bool)):
-                raise ValueError(f"its vocabulary rule has the value {value!r} of {name}")
+            if value is not None and not (least <= value < 2**63 and (type(value) is int or value <= 1.0)):
+                raise wrong(name)
         if isinstance(known.get("stop_words"), list):
-            known["stop_words"] = frozenset(map(str, known["stop_words"]))
-        known["keep_words"] = tuple(map(str, known.get("keep_words", ())))
+            known["stop_words"] = frozenset(known["stop_words"])
+        known["keep_words"] = tuple(known.get("keep_words", ()))
         return cls(**known)
 
 
@@ -157,6 +176,8 @@ _JSON_TYPES: dict[str, Any] = {
     "n_words": int | None, "min_df": int | float, "max_df": int | float, "stop_words": str | list | None,
     "min_tokens": int, "min_types": int, "keep_words": list,
 }  # fmt: skip
+# Least values of numbers; those that are not whole are shares of the documents.
+_LEAST = {"n_words": 1, "min_df": 0, "max_df": 0, "min_tokens": 0, "min_types": 0}
 
 
 def pruning_rule(rule: VocabularyRule | None, **arguments: Any) -> VocabularyRule:

@@ -15,7 +15,7 @@ from ..exceptions import InputError
 from ..infer.aware import learn_dual
 from ..infer.complete import complete_documents
 from ..infer.compose import compositions, joined
-from ..linalg.parallel import limited_threads
+from ..linalg.parallel import limited_threads, one_library_thread
 from ..model import TopicModel
 from ..sources.convert import in_columns
 from ..sources.source import Source
@@ -99,7 +99,7 @@ class DocumentsMixin:
         """
         check_is_fitted(self)
         n_jobs = check_n_jobs(self.n_jobs)
-        with limited_threads(n_jobs):
+        with limited_threads(n_jobs), one_library_thread():
             self.composition_prior_ = learn_dual(self.model_, self._in_columns(X), n_jobs=n_jobs)
         self.model_ = replace(self.model_, composition_dual=self.composition_prior_.matrix)
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import reprlib
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,9 +16,12 @@ from sklearn.utils.validation import validate_data
 from .._validation import check_n_jobs
 from ..anchors.given import as_plain
 from ..exceptions import InputError
-from ..infer.compose import current_name
+from ..infer.compose import METHODS, current_name
 from ..rectify.rectifiers import rectifier_from_dict, rectifier_to_dict
 from ..refine.refinement import Refinement
+
+# More threads than this are not taken from a file.
+_MOST_THREADS = 1024
 
 
 @contextmanager
@@ -42,9 +46,9 @@ def shown_log(verbose: int) -> Iterator[None]:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
     level = root.level
-    root.addHandler(handler)
-    root.setLevel(logging.INFO)
     try:
+        root.addHandler(handler)
+        root.setLevel(logging.INFO)
         yield
     finally:
         root.removeHandler(handler)
@@ -84,11 +88,56 @@ def parameters_to_dict(estimator: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def parameters_from_dict(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Inverse of :func:`parameters_to_dict`."""
-    given = dict(parameters)
+def parameters_from_dict(parameters: Mapping[str, Any], n_components: int) -> dict[str, Any]:
+    """Inverse of :func:`parameters_to_dict` for a model with so many topics; ValueError for values that cannot be."""
+    given: dict[str, Any] = {"n_components": n_components} | dict(parameters)
+    for name, value in given.items():
+        if name in _CAN_BE and not _CAN_BE[name](value):
+            raise ValueError(f"its parameter {name} is {reprlib.repr(value)}")
+    if given["n_components"] != n_components:
+        raise ValueError(f"its parameter n_components is {given['n_components']}, but it has {n_components} topics")
+    if given.get("n_jobs") is not None:  # that of another machine, or of somebody who wants a million threads here
+        given["n_jobs"] = max(-_MOST_THREADS, min(given["n_jobs"], _MOST_THREADS))
     if "rectifier" in given:
         given["rectifier"] = rectifier_from_dict(given["rectifier"])
     if given.get("refinement") is not None:
         given["refinement"] = Refinement(**given["refinement"])
     return given
+
+
+def _is_whole(value: Any, least: int, most: int) -> bool:
+    return type(value) is int and least <= value <= most
+
+
+def _is_plain(value: Any) -> bool:
+    """What an option of a rectifier or a refinement can be: a finite number, a name, a truth or nothing."""
+    return value is None or isinstance(value, (bool, str)) or (type(value) in (int, float) and abs(value) < 2**63)
+
+
+def _are_options(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_plain, value.values()))
+
+
+def _are_words(value: Any) -> bool:
+    return value is None or (isinstance(value, list) and all(type(word) in (int, str) for word in value))
+
+
+def _are_anchors(value: Any) -> bool:
+    return value is None or (
+        isinstance(value, list) and all(_are_words(group if isinstance(group, list) else [group]) for group in value)
+    )
+
+
+# What each parameter can be in JSON, whoever wrote it. The others are checked by what is made of them.
+_CAN_BE: dict[str, Any] = {
+    "n_components": lambda value: _is_whole(value, 1, 2**63 - 1),
+    "rectifier": lambda value: isinstance(value, str | None) or _are_options(value),
+    "anchors": _are_anchors,
+    "forbidden_anchors": _are_words,
+    "min_anchor_docs": lambda value: value == "auto" or (type(value) in (int, float) and 0 <= value < 2**63),
+    "refinement": lambda value: value is None or _are_options(value),
+    "composition": lambda value: value in METHODS,
+    "random_state": lambda value: value is None or _is_whole(value, 0, 2**32 - 1),
+    "n_jobs": lambda value: value is None or (_is_whole(value, -(2**63), 2**63) and value != 0),
+    "verbose": lambda value: _is_whole(value, -(2**31), 2**31),
+}

@@ -164,16 +164,14 @@ def convergence(record: TopicModel) -> dict[str, Any] | None:
     history = made.history
     if not history:
         return None
-    given = made.parameters.get("rectifier", "")
-    options = (
-        given
-        if isinstance(given, dict)
-        else {"name": given} | (asdict(RECTIFIERS[given]()) if given in RECTIFIERS else {})
-    )
+    given = made.parameters.get("rectifier")
+    options: dict[str, Any] = given if isinstance(given, dict) else {"name": given or ""}
+    if isinstance(given, str) and given in RECTIFIERS:
+        options |= asdict(RECTIFIERS[given]())
     steps = _thinned(len(history))
     return {
-        "method": str(options["name"]).upper(),
-        "tol": number(options.get("tol", float("nan")), 3),
+        "method": name(options.get("name", "")).upper(),
+        "tol": number(tol, 3) if isinstance(tol := options.get("tol"), (int, float)) else None,
         "converged": made.converged,
         "steps": [step + 1 for step in steps],
         "violation": numbers([history[step].violation for step in steps], 3),

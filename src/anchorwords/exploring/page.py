@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import InputError
-from ..storage.folders import file_written_whole
+from ..storage.writing import file_written_whole, require_writable_file
 from .data import FORMAT, explorer_data
 
 _IMPORT = re.compile(r'^import \{(?P<names>[^}]*)\} from "\./(?P<module>[\w-]+\.js)";\n', re.MULTILINE)
@@ -48,6 +48,7 @@ def explorer(model: Any, path: str | os.PathLike[str], corpus: Any = None, **opt
         raise InputError(f"{target} cannot be written: the folder {target.parent} does not exist; make it first.")
     if target.is_dir():
         raise InputError(f"{target} is a folder: give the name of a file to write, such as {target / 'topics.html'}.")
+    require_writable_file(target)
     page = rendered(explorer_data(model, corpus, **options))
     with file_written_whole(target) as partial:
         partial.write_text(page, encoding="utf-8", newline="\n")

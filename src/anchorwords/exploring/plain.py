@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._markdown import printable, separator_of
+from .._markdown import separator_of
+from .._printable import printable
 
 # Characters of a word, a name or a label: longer ones end in an ellipsis. Names of songs with their artists fit.
 LONGEST_NAME = 80

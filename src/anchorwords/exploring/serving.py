@@ -1,13 +1,16 @@
 """A page shown to the browser of this machine, and to nobody else.
 
 Only the loopback address listens. Other programs of this machine can read the page; a web page of somebody else cannot, not
-even by a name of its own that leads here (DNS rebinding): requests must call this server by a local name.
+even by a name of its own that leads here (DNS rebinding): requests must call this server by a local name. Clients that
+dribble, send without end or come in crowds are cut off, and keep nobody else waiting.
 """
 
 from __future__ import annotations
 
 import errno
+import io
 import os
+import socket
 import socketserver
 import sys
 import threading
@@ -16,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from time import sleep
+from time import monotonic, sleep
 from typing import Any, cast
 
 from ..exceptions import InputError
@@ -24,8 +27,13 @@ from ..exceptions import InputError
 _LOOPBACK = "127.0.0.1"
 _LOCAL_NAMES = (_LOOPBACK, "localhost")
 _LARGEST_PORT = 65535
-# Seconds a request may take to come in: browsers open connections that they do not use.
+# Seconds in all that a request may take to come in, and again an answer to go out: browsers open connections that they
+# do not use.
 _PATIENCE = 30.0
+# Bytes of a request: those of browsers have some hundreds, and cookies of other local servers on top.
+_LONGEST_REQUEST = 1 << 16
+# Connections at a time: the oldest ones give way to more.
+_CONNECTIONS = 64
 _HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -85,10 +93,13 @@ class _PageServer(ThreadingHTTPServer):
     """One page in memory, on the loopback address."""
 
     daemon_threads = True
+    request_queue_size = _CONNECTIONS
     allow_reuse_address = os.name != "nt"  # there it would let two servers share a port
 
     def __init__(self, page: str, port: int) -> None:
         self.page = page.encode("utf-8", "replace")
+        self._open: dict[Any, None] = {}  # in the order in which they came
+        self._lock = threading.Lock()
         try:
             super().__init__((_LOOPBACK, port), _Handler)
         except OSError as error:
@@ -110,16 +121,60 @@ class _PageServer(ThreadingHTTPServer):
         """Where the page is."""
         return f"http://{_LOOPBACK}:{self.server_port}/"
 
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer in a thread of its own; those that have waited longest give way where there are too many."""
+        with self._lock:
+            self._open[request] = None
+            crowd = list(self._open)[:-_CONNECTIONS]
+        for oldest in crowd:
+            with suppress(OSError):
+                oldest.shutdown(socket.SHUT_RDWR)
+        if len(crowd) > _CONNECTIONS:  # the threads of those cut off have not even noticed yet
+            self.shutdown_request(request)
+        else:
+            super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """End a connection."""
+        with self._lock:
+            self._open.pop(request, None)
+        super().shutdown_request(request)
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of browsers that hang up."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
 
+class _Request(io.RawIOBase):
+    """The bytes of a request, up to a number of them and until a time: then it is at its end, or a TimeoutError."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._left, self._end = _LONGEST_REQUEST, monotonic() + _PATIENCE
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read what there is, and wait no longer than the time that is left for all."""
+        if (remaining := self._end - monotonic()) <= 0.0:
+            raise TimeoutError
+        self._connection.settimeout(remaining)
+        size = self._connection.recv_into(memoryview(buffer)[: self._left])
+        self._left -= size
+        return size
+
+
 class _Handler(BaseHTTPRequestHandler):
     """Answers a request with the page, or with a sentence."""
 
-    timeout = _PATIENCE
+    def setup(self) -> None:
+        """Read with patience for the request as a whole, not anew for each byte of it."""
+        super().setup()
+        self.rfile.close()
+        self.rfile = io.BufferedReader(_Request(self.connection))
 
     def do_GET(self) -> None:
         """Give the page."""
@@ -147,6 +202,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, status: HTTPStatus, kind: str, content: bytes) -> None:
         self.close_connection = True
+        self.connection.settimeout(_PATIENCE)  # of all that is sent at once
         self.send_response_only(status)  # not send_response, which adds a banner with versions
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(content)))

@@ -17,8 +17,8 @@ from ..interpret.numbers import number
 from ..model import as_topic_model
 from ..sources.convert import in_columns
 from ..sources.kinds import MappedSource
-from ..storage.folders import file_written_whole
-from .weights import SUFFIXES, require_writer, write_weights
+from ..storage.writing import file_written_whole, require_writable_file
+from .weights import SUFFIXES, require_table, require_writer, write_weights
 
 # Tokens are told to so many digits: less is the rounding of fractional counts.
 _DIGITS = 6
@@ -55,6 +55,7 @@ def write_compositions(
     *,
     method: str | None = None,
     doc_ids: Sequence[Any] | None = None,
+    spreadsheet: bool = False,
     n_jobs: int | None = None,
     progress: Callable[[int, float | None], None] | None = None,
 ) -> ComposedDocuments:
@@ -75,6 +76,10 @@ def write_compositions(
         estimator, or "posterior-mean" for a TopicModel.
     doc_ids : sequence of M names, optional
         By default those of a Corpus, else the numbers of the documents from 1.
+    spreadsheet : bool
+        Write an apostrophe before names in a .csv or .tsv file that begin with =, +, -, @ or white space, unless they are
+        numbers: a spreadsheet would compute them as formulas. By default names are written as they are, so that whatever
+        reads the file gets them back.
     n_jobs : int or None
         Threads; the file does not depend on it.
     progress : callable, optional
@@ -99,9 +104,12 @@ def write_compositions(
     if suffix not in SUFFIXES:
         raise InputError(f"path must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, but is {target}.")
     require_writer(suffix)
+    require_table(suffix, spreadsheet)
+    require_writable_file(target)
     passing = PassingDocuments(model, X, method=method, doc_ids=doc_ids, n_jobs=n_jobs, progress=progress)
     with file_written_whole(target) as partial:
-        write_weights(partial, suffix, passing.weights(), passing.names, (passing.n_docs, passing.n_topics))
+        shape = (passing.n_docs, passing.n_topics)
+        write_weights(partial, suffix, passing.weights(), passing.names, shape, spreadsheet=spreadsheet)
     return passing.told()
 
 

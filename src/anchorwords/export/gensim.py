@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._printable import printable
 from .._validation import check_positive_integer
 from ..exceptions import InputError
 from ..interpret.topic_words import by_prevalence, prominent_indices, words_of
@@ -31,7 +32,8 @@ def show_topics(
     num_words : int
         Most probable words of each.
     formatted : bool
-        Topics as text, ``0.021*"word" + ...``, or as lists of (word, probability).
+        Topics as text, ``0.021*"word" + ...``, each in one line: line feeds and other control characters of a word are
+        U+FFFD there. Otherwise lists of (word, probability), with words as they are.
     vocabulary : sequence of str, optional
         Words of the columns; by default the model's own, else their indices.
 
@@ -47,5 +49,7 @@ def show_topics(
     shown: list[tuple[int, Any]] = []
     for k in by_prevalence(record)[: num_topics if num_topics > 0 else None].tolist():
         pairs = [(words[i], float(record.B[i, k])) for i in tops[k]]
-        shown.append((k, " + ".join(f'{share:.3f}*"{word}"' for word, share in pairs) if formatted else pairs))
+        shown.append(
+            (k, " + ".join(f'{share:.3f}*"{printable(word)}"' for word, share in pairs) if formatted else pairs)
+        )
     return shown

@@ -18,7 +18,7 @@ from ..exceptions import InputError
 from ..interpret.association import topic_association
 from ..interpret.topic_words import topic_table
 from ..model import TopicModel, as_topic_model, checked_labels
-from ..storage.folders import file_written_whole
+from ..storage.writing import file_written_whole
 
 # What XML 1.0 cannot hold, not even escaped; and white space, which its readers are free to change.
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -11,13 +10,22 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 
+from .._printable import json_text
 from ..exceptions import InputError
+from ..storage.arrays import put_npy, write_npy
 from .lines import separated, write_lines
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".npy", ".npz", ".parquet")
+TABLES = (".csv", ".tsv")
 _DIGITS = 6
 # Names that are written at a time.
 _NAMES = 1 << 14
+
+
+def require_table(suffix: str, spreadsheet: bool) -> None:
+    """Raise unless what is written is a table, where it is to be one for a spreadsheet."""
+    if spreadsheet and suffix not in TABLES:
+        raise InputError(f"spreadsheet is about tables, {' and '.join(TABLES)}, but a {suffix} file is to be written.")
 
 
 def require_writer(suffix: str) -> None:
@@ -31,7 +39,13 @@ def require_writer(suffix: str) -> None:
 
 
 def write_weights(
-    path: Path, suffix: str, weights: Iterator[Any], names: Callable[[], Iterator[str]], shape: tuple[int, int]
+    path: Path,
+    suffix: str,
+    weights: Iterator[Any],
+    names: Callable[[], Iterator[str]],
+    shape: tuple[int, int],
+    *,
+    spreadsheet: bool = False,
 ) -> None:
     """Write documents x topics as the suffix says.
 
@@ -47,18 +61,22 @@ def write_weights(
         Gives the names of all documents, anew at each call.
     shape : (int, int)
         Documents and topics.
+    spreadsheet : bool
+        Write an apostrophe before names in a table that a spreadsheet would compute as formulas.
     """
     if suffix == ".npy":
-        _write_array(path, weights, shape)
+        write_npy(path, "<f8", shape, weights)
     elif suffix == ".npz":
         _write_archive(path, weights, names, shape)
     elif suffix == ".parquet":
         _write_parquet(path, weights, names(), shape[1])
     else:
-        write_lines(path, weight_lines(weights, names(), shape[1], suffix))
+        write_lines(path, weight_lines(weights, names(), shape[1], suffix, spreadsheet=spreadsheet))
 
 
-def weight_lines(weights: Iterator[Any], names: Iterator[str], n_topics: int, suffix: str) -> Iterator[str]:
+def weight_lines(
+    weights: Iterator[Any], names: Iterator[str], n_topics: int, suffix: str, *, spreadsheet: bool = False
+) -> Iterator[str]:
     """Lines of a table, or of JSON."""
     if suffix != ".jsonl":
         yield separated(["document", *_columns(n_topics)], suffix)
@@ -67,22 +85,13 @@ def weight_lines(weights: Iterator[Any], names: Iterator[str], n_topics: int, su
             name = next(names)
             if suffix == ".jsonl":
                 record = {"document": name, "topics": [round(float(w), _DIGITS) for w in row]}
-                yield json.dumps(record, ensure_ascii=False) + "\n"
+                yield json_text(record) + "\n"
             else:
-                yield separated([name, *(f"{w:.{_DIGITS}f}" for w in row)], suffix)
+                yield separated([name, *(f"{w:.{_DIGITS}f}" for w in row)], suffix, spreadsheet=spreadsheet)
 
 
 def _columns(n_topics: int) -> list[str]:
     return [f"topic_{k}" for k in range(n_topics)]
-
-
-def _write_array(path: Path, weights: Iterator[Any], shape: tuple[int, int]) -> None:
-    array = np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=shape)
-    done = 0
-    for block in weights:
-        array[done : done + len(block)] = block
-        done += len(block)
-    array.flush()
 
 
 def _write_archive(
@@ -99,11 +108,8 @@ def _write_archive(
     parts = {"weights": (np.dtype("<f8"), shape, weights), "ids": (kind, shape[:1], batches())}
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         for name, (dtype, size, blocks) in parts.items():
-            head = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": size}
             with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
-                np.lib.format.write_array_header_1_0(stream, head)
-                for block in blocks:
-                    stream.write(np.ascontiguousarray(block, dtype=dtype).tobytes())
+                put_npy(stream, dtype, size, blocks)
 
 
 def _write_parquet(path: Path, weights: Iterator[Any], names: Iterator[str], n_topics: int) -> None:

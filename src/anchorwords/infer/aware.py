@@ -43,8 +43,14 @@ TOLERANCE = 1e-3
 # What may be left of it before it is said.
 _FAR = 1e-2
 _MAX_STEPS = 60
-# G + Lambda keeps eigenvalues of at least this share of its mean one, so that every document has one answer.
-_CONVEX = 1e-6
+# G + Lambda keeps eigenvalues of at least this share of G's mean one, so that every document has one answer, and of at most
+# so many times it: more says nothing that this does not, and ends in numbers that are too large.
+_CONVEX, _STEEP = 1e-6, 1e6
+# A step changes G + Lambda by at most so many times its norm: where documents are too few or too much alike for A, the
+# equation has no solution to speak of.
+_LONGEST = 1e3
+# A word counts as one that never occurs if its topics have less prevalence than this: its weight 1/p would have no bound.
+_RAREST = 1e-9
 
 
 class Dual(NamedTuple):
@@ -120,11 +126,14 @@ def _ascend(G: FloatArray, targets: FloatArray, A: FloatArray, n_jobs: int | Non
         # Faces of the simplex answer less than the equation supposes: longer steps while they pay.
         length = 0.5 * length if mismatch > 1.02 * last else min(1.2 * length, 4.0)
         last = mismatch
-        matrix, n_bound = _convex(G, matrix + length * _change(H, S, A))
+        change = _change(H, S, A)
+        if change is None:
+            break
+        matrix, n_bound = _convex(G, matrix + length * change)
     if best.mismatch <= _FAR:
         return best
     warnings.warn(
-        f"the average second moment of {n_docs} documents is {best.mismatch:.1%} from A after {_MAX_STEPS} steps: "
+        f"the average second moment of {n_docs} documents is {best.mismatch:.1%} from A after {step} steps: "
         + (
             f"{best.n_bound} directions would need a problem that is not convex."
             if best.n_bound
@@ -136,28 +145,39 @@ def _ascend(G: FloatArray, targets: FloatArray, A: FloatArray, n_jobs: int | Non
     return best
 
 
-def _change(H: FloatArray, S: FloatArray, A: FloatArray) -> FloatArray:
-    """D of the Sylvester equation, symmetric; a trace of the identity keeps it solvable where a topic is never used."""
+def _change(H: FloatArray, S: FloatArray, A: FloatArray) -> FloatArray | None:
+    """D of the Sylvester equation, symmetric, or None where it has no solution in numbers.
+
+    A trace of the identity keeps it solvable where a topic is never used.
+    """
     left = H @ S
     left += 1e-9 * np.trace(left) / H.shape[0] * np.eye(H.shape[0])
-    D = scipy.linalg.solve_sylvester(left, left.T, H @ (S - A) @ H)
-    return (D + D.T) / 2.0
+    try:
+        D = scipy.linalg.solve_sylvester(left, left.T, H @ (S - A) @ H)
+    except np.linalg.LinAlgError:
+        return None
+    if not np.isfinite(D).all():
+        return None
+    size, longest = float(np.linalg.norm(D)), _LONGEST * float(np.linalg.norm(H))
+    return (D + D.T) / 2.0 * min(1.0, longest / size if size > 0.0 else 1.0)
 
 
 def _convex(G: FloatArray, matrix: FloatArray) -> tuple[FloatArray, int]:
-    """The nearest Lambda for which G + Lambda is positive definite, and how many eigenvalues that took."""
+    """The nearest Lambda for which G + Lambda is positive definite and not too steep, and how many eigenvalues were low."""
     values, vectors = np.linalg.eigh(G + matrix)
-    least = _CONVEX * float(np.trace(G)) / G.shape[0]
+    mean = float(np.trace(G)) / G.shape[0]
+    least, most = _CONVEX * mean, _STEEP * mean
     low = int((values < least).sum())
-    if low == 0:
+    if low == 0 and values[-1] <= most:
         return matrix, 0
-    return (vectors * np.maximum(values, least)) @ vectors.T - G, low
+    return (vectors * np.clip(values, least, most)) @ vectors.T - G, low
 
 
 def _weighted(model: TopicModel) -> tuple[FloatArray, FloatArray]:
     """diag(1/p) B and G."""
     p = model.B @ model.prevalence
-    weighted = model.B / np.where(p > 0.0, p, 1.0)[:, None]
+    occurs = p > _RAREST * model.B.sum(axis=1)
+    weighted = model.B / np.where(occurs, p, 1.0)[:, None]
     return weighted, weighted.T @ model.B
 
 

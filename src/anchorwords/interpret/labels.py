@@ -13,7 +13,7 @@ from .._validation import check_positive_integer
 from ..exceptions import InputError
 from ..model import as_topic_model
 from ..sources.convert import as_source
-from ..storage.folders import file_written_whole
+from ..storage.writing import file_written_whole
 from .top_documents import top_documents
 from .topic_words import top_words
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable
 from functools import update_wrapper
@@ -17,6 +18,12 @@ logger = logging.getLogger("anchorwords.linalg")
 
 # The compiler takes one thread at a time, and a kernel is to be compiled once.
 _COMPILING = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    # A fork waits until no kernel is being compiled: a child would find this lock, and the compiler's own, held by a thread
+    # that it does not have.
+    os.register_at_fork(
+        before=_COMPILING.acquire, after_in_parent=_COMPILING.release, after_in_child=_COMPILING.release
+    )
 
 # The argument types of all kernels. Arrays are C-ordered; those a kernel only reads are declared read-only, which
 # accepts writable ones too.
@@ -78,7 +85,10 @@ class Kernel:
         self.py_func = function
         self._signatures = signatures
         self._straight = straight
-        self._options = {"nogil": True, "error_model": "numpy", **options}
+        # A function that a kernel calls, and that is not inlined, is in the machine code as a weak symbol. The process that
+        # compiles takes the function's own earlier code for it, a process that loads the kernel takes the copy that comes
+        # with the kernel: each was optimised differently and rounds differently. So every call is inlined.
+        self._options = {"nogil": True, "error_model": "numpy", "forceinline": True, **options}
         self._forms: list[Callable[..., Any] | None] = [None] * len(signatures)
         update_wrapper(self, function)
 
@@ -91,8 +101,8 @@ class Kernel:
         with _COMPILING:
             if self._forms[form] is None:
                 before = numba.config.SLP_VECTORIZE  # type: ignore[attr-defined]
-                numba.config.SLP_VECTORIZE = int(self._straight) or before  # type: ignore[attr-defined]
                 try:
+                    numba.config.SLP_VECTORIZE = int(self._straight) or before  # type: ignore[attr-defined]
                     self._forms[form] = self._compile(form)
                 finally:
                     numba.config.SLP_VECTORIZE = before  # type: ignore[attr-defined]

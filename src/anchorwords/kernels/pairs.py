@@ -51,6 +51,8 @@ _GROUPS = 8
 # Pieces of a sweep, which share nothing, and the pairs that are worth one.
 _SPANS = 64
 _PAIRS = 4096
+# Rows of Y that are shorter than this count as zero: their squares are at the end of the range of numbers.
+_SHORTEST = 1e-150
 
 
 def negative_part(Y: FloatArray, n_checked: int, *, coarse: bool = False, n_jobs: int | None = None) -> NegativePart:
@@ -170,7 +172,8 @@ def _likely_pairs(
     """
     N, K = Y.shape
     norms = np.sqrt(squared_lengths(Y))
-    directions = (Y / np.maximum(norms, np.finfo(np.float64).tiny)[:, None]).astype(np.float32)
+    # The square of a shorter row is lost to underflow, and its direction with it; so is what it takes from an entry.
+    directions = (Y / np.where(norms > _SHORTEST, norms, np.inf)[:, None]).astype(np.float32)
     across = np.ascontiguousarray(directions[:n_checked].T)
     lengths = norms.astype(np.float32)
     # A sum of K products of rounded numbers, all vectors of length one: single precision is off by less than this.

@@ -3,198 +3,153 @@
 The blocks do not depend on the number of threads, and no block's result depends on another's: the answer is
 the same, bit for bit, for any ``n_jobs``. Threads wait asleep: those of a linear algebra library spin for a while
 after each call and would take the cores from ours, so a computation that uses this module holds the library to
-one thread.
+one thread (:mod:`anchorwords.linalg.limits`).
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections import Counter, deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+import weakref
+from collections import deque
+from collections.abc import Callable
+from queue import SimpleQueue
 
-from threadpoolctl import ThreadpoolController
-
-
-def n_threads(n_jobs: int | None) -> int:
-    """Resolve ``n_jobs`` to a number of threads.
-
-    None is a fair share: the cores this process may use, no more than ``OMP_NUM_THREADS`` where that is set (joblib
-    sets it for its workers), divided among the fits that run side by side in this process, and no more than
-    :func:`limited_threads` allows here. -1 is every core, -2 all but one, and so on.
-    """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-    if n_jobs is None:
-        allowed = os.environ.get("OMP_NUM_THREADS", "")
-        if allowed.isdecimal() and int(allowed) > 0:
-            cores = min(cores, int(allowed))
-        return min([max(1, cores // max(1, _SHARED_LIMIT.n_callers)), *_OUR_LIMITS.wanted])
-    if n_jobs < 0:
-        return max(1, cores + 1 + n_jobs)
-    return max(1, n_jobs)
-
-
-class _SharedLimit:
-    """One limit on the linear algebra library for all fits that run side by side in this process.
-
-    The library's setting is global: fits that each saved and restored it would restore each other's. Here the
-    strictest limit asked for holds, never more threads than there were, and the last to leave puts it back.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._wanted: list[int] = []
-        self._libraries: list[tuple[Any, int]] = []
-        self._callers: Counter[int] = Counter()
-
-    @property
-    def n_callers(self) -> int:
-        """Python threads that are inside a limit now."""
-        return len(self._callers)
-
-    def push(self, limit: int | None) -> None:
-        with self._lock:
-            self._callers[threading.get_ident()] += 1
-            if limit is None:
-                return
-            if not self._wanted:
-                libraries = ThreadpoolController().select(user_api="blas").lib_controllers
-                self._libraries = [(library, library.get_num_threads()) for library in libraries]
-            self._wanted.append(limit)
-            self._apply()
-
-    def pop(self, limit: int | None) -> None:
-        with self._lock:
-            caller = threading.get_ident()
-            self._callers[caller] -= 1
-            if self._callers[caller] <= 0:
-                del self._callers[caller]
-            if limit is None:
-                return
-            self._wanted.remove(limit)
-            self._apply()
-
-    def _apply(self) -> None:
-        for library, original in self._libraries:
-            # From version 3.8 on threadpoolctl lets one Python thread alone set the limit and ignores the others,
-            # silently: here the lock sees to it that they do not fight, whichever thread it is.
-            release = getattr(library, "clear_controlling_thread", None)
-            if release is not None:
-                release(force=True)
-            library.set_num_threads(min([original, *self._wanted]))
-            if release is not None:
-                release(force=True)
-
-
-_SHARED_LIMIT = _SharedLimit()
-
-
-class _OurLimits(threading.local):
-    """Limits on our own threads, those of the Python thread that asks."""
-
-    def __init__(self) -> None:
-        self.wanted: list[int] = []
-
-
-_OUR_LIMITS = _OurLimits()
-
-
-@contextmanager
-def limited_threads(n_jobs: int | None) -> Iterator[None]:
-    """Hold our threads and the linear algebra library's to at most ``n_jobs``; None leaves them as they are."""
-    limit = None if n_jobs is None else n_threads(n_jobs)
-    ours = [] if limit is None else [limit]
-    _OUR_LIMITS.wanted += ours
-    try:
-        with _library_limit(limit):
-            yield
-    finally:
-        for wanted in ours:
-            _OUR_LIMITS.wanted.remove(wanted)
-
-
-def one_library_thread() -> AbstractContextManager[None]:
-    """Hold the linear algebra library to one thread, for work whose threads are ours: its own would only spin beside."""
-    return _library_limit(1)
-
-
-@contextmanager
-def _library_limit(limit: int | None) -> Iterator[None]:
-    _SHARED_LIMIT.push(limit)
-    try:
-        yield
-    finally:
-        _SHARED_LIMIT.pop(limit)
+from .limits import LIMITS
+from .limits import limited_threads as limited_threads
+from .limits import n_threads as n_threads
+from .limits import one_library_thread as one_library_thread
 
 
 class _Helpers:
-    """Threads kept between calls: starting them anew for a millisecond of work would cost more than the work."""
+    """Threads kept between calls: starting them anew for a millisecond of work would cost more than the work.
+
+    They are daemons: a program that ends while they wait for work does not wait for them.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._pool: ThreadPoolExecutor | None = None
-        self._size = 0
-        self.inside = threading.local()
+        self._tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self.n_started = 0
 
-    def pool(self, size: int) -> ThreadPoolExecutor:
+    def call(self, task: Callable[[], None], n_times: int) -> None:
+        """Have up to so many threads call the task, soon; fewer if the system gives no more threads."""
         with self._lock:
-            if self._pool is None or self._size < size:
-                self._pool = ThreadPoolExecutor(size, thread_name_prefix="anchorwords")
-                self._size = size
-            return self._pool
+            while self.n_started < n_times:
+                try:
+                    threading.Thread(target=_serve, args=(self._tasks,), name="anchorwords", daemon=True).start()
+                except RuntimeError:
+                    break
+                self.n_started += 1
+        for _ in range(min(n_times, self.n_started)):
+            self._tasks.put(task)
 
 
-_HELPERS = _Helpers()
+class _Here(threading.local):
+    """What the Python thread that asks is doing: whether it is a helper, and the blocks it works on as a caller."""
+
+    def __init__(self) -> None:
+        self.is_helper = False
+        self.blocks: weakref.ref[_Blocks] | None = None
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether this thread is working on a block. Blocks that nobody holds any more were interrupted."""
+        return self.is_helper or (self.blocks is not None and self.blocks() is not None)
+
+
+_HERE, _HELPERS = _Here(), _Helpers()
+
+
+def _serve(tasks: SimpleQueue[Callable[[], None]]) -> None:
+    _HERE.is_helper = True
+    while True:
+        task = tasks.get()
+        task()
+        del task  # and the arrays behind it: the next may be long in coming
 
 
 def _forget_threads() -> None:
     """Start afresh: a forked child has none of its parent's threads."""
-    global _HELPERS, _SHARED_LIMIT
-    _HELPERS, _SHARED_LIMIT = _Helpers(), _SharedLimit()
+    global _HELPERS
+    _HELPERS = _Helpers()
+    LIMITS.after_fork()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_threads)
 
 
+class _Blocks:
+    """Blocks of rows that several threads take until none are left.
+
+    What the caller waits by are operations that an exception cannot cut in two, such as ``append``: a KeyboardInterrupt may
+    come between any two of them.
+    """
+
+    def __init__(self, work: Callable[[int, int], object], n_items: int, block: int) -> None:
+        self._work = work
+        self._spans = deque((start, min(start + block, n_items)) for start in range(0, n_items, block))
+        self._begun: list[None] = []
+        self._ended: list[None] = []
+        self._news: SimpleQueue[None] = SimpleQueue()
+        self._errors: list[BaseException] = []
+
+    def __len__(self) -> int:
+        return len(self._spans)
+
+    def drain(self) -> None:
+        """Work on blocks until none are left, in the thread of the caller."""
+        while True:
+            try:
+                span = self._spans.popleft()
+            except IndexError:
+                return
+            self._work(*span)
+
+    def help(self) -> None:
+        """Work on blocks in a thread that helps: an error is kept for the caller, and ends the work of all."""
+        self._begun.append(None)  # before a block is taken: a caller who finds none left knows all who have some
+        try:
+            self.drain()
+        except BaseException as error:
+            self._spans.clear()
+            self._errors.append(error)
+        finally:
+            self._ended.append(None)
+            self._news.put(None)
+
+    def drain_with(self, helpers: _Helpers, n_helpers: int) -> None:
+        """Work on all blocks together; whatever is raised, no helper works on one any more."""
+        try:
+            _HERE.blocks = weakref.ref(self)
+            helpers.call(self.help, n_helpers)
+            self.drain()
+            self._wait()
+        except BaseException:
+            self._spans.clear()
+            self._wait()
+            raise
+        finally:
+            _HERE.blocks = None
+        if self._errors:
+            raise self._errors[0]
+
+    def _wait(self) -> None:
+        """Wait for the helpers that have begun; one that has not finds nothing to do."""
+        while len(self._ended) < len(self._begun):
+            self._news.get()
+
+
 def for_each_block(work: Callable[[int, int], object], n_items: int, block: int, n_jobs: int | None = None) -> None:
     """Call ``work(start, stop)`` for consecutive blocks of ``range(n_items)``, side by side.
 
-    The calling thread works too. A call from inside ``work`` runs in the thread it comes from.
+    The calling thread works too. A call from inside ``work`` runs in the thread it comes from. When this returns or raises,
+    no thread works on a block any more.
     """
-    spans = deque((start, min(start + block, n_items)) for start in range(0, n_items, block))
-    threads = min(n_threads(n_jobs), len(spans))
-    inside = _HELPERS.inside
-
-    def drain() -> None:
-        inside.busy = True
-        try:
-            while True:
-                try:
-                    span = spans.popleft()
-                except IndexError:
-                    return
-                work(*span)
-        except BaseException:
-            spans.clear()
-            raise
-        finally:
-            inside.busy = False
-
-    if threads <= 1 or getattr(inside, "busy", False):
-        while spans:
-            work(*spans.popleft())
-        return
-    helpers = [_HELPERS.pool(threads - 1).submit(drain) for _ in range(threads - 1)]
-    try:
-        drain()
-    finally:
-        for helper in helpers:
-            if not helper.cancel():  # one that has not begun is not needed
-                helper.exception()  # wait
-    for helper in helpers:
-        if not helper.cancelled():
-            helper.result()
+    blocks = _Blocks(work, n_items, block)
+    threads = min(n_threads(n_jobs), len(blocks))
+    if threads <= 1 or _HERE.is_inside:
+        blocks.drain()
+    else:
+        blocks.drain_with(_HELPERS, threads - 1)

@@ -177,7 +177,7 @@ def _expanded_errors(record: TopicModel, reference: Reference) -> tuple[RowNorms
     scale = np.where(occurs, 1.0 / np.where(occurs, p, 1.0), 0.0)[words]
     cross = (reference.operator @ rows.toarray().T)[words] * scale[:, None]
     Bt = record.word_topics[words]
-    squares = norms.squares * scale**2
+    squares = (np.sqrt(norms.squares) * scale) ** 2  # the square of a scale may be too large for a number
     errors = (
         squares - 2.0 * np.einsum("ik,ik->i", Bt, cross) + np.einsum("ik,ik->i", Bt @ (rows @ rows.T).toarray(), Bt)
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from .._lazy import cached_property
 from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_seed, check_square_symmetric
 from ..exceptions import InputError, UndefinedMetricError

@@ -126,7 +126,12 @@ def _anchor_rows(record: TopicModel, C: Any) -> FloatArray:
 def log_simplex_volume(vertices: FloatArray) -> float:
     """Logarithm of (K - 1)! times the volume of the simplex of these K rows; -inf where they lie in fewer dimensions."""
     lengths = np.linalg.svd(vertices[1:] - vertices[0], compute_uv=False)
-    flat = lengths.size < vertices.shape[0] - 1 or lengths[-1] <= max(vertices.shape) * np.finfo(float).eps * lengths[0]
+    # Vertices that differ by the rounding of their entries alone are the same.
+    scale = max([*lengths[:1], np.abs(vertices).max()])
+    flat = (
+        lengths.size < vertices.shape[0] - 1
+        or (lengths[-1:] <= max(vertices.shape) * np.finfo(float).eps * scale).any()
+    )
     return float("-inf") if flat else float(np.log(lengths).sum())
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..exceptions import InputError
-from ..storage.folders import file_written_whole
+from ..storage.writing import file_written_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

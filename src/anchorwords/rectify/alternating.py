@@ -67,7 +67,7 @@ def rectify_ap(
     check_iteration_options(max_iter, tol)
     require_dense(
         require_square(C),
-        4.0,
+        5.0,
         "AP rectification",
         "use ENN (rectify_enn, rectifier='enn'), which never forms the matrix.",
     )
@@ -77,7 +77,8 @@ def rectify_ap(
     def step(state: _State, _: int) -> tuple[_State, Iteration]:
         current, basis = state
         low_rank, basis = project_psd(current, K, basis)
-        rectified = project_nonnegative(project_normalised(low_rank))
+        rectified = project_normalised(low_rank)
+        rectified = project_nonnegative(rectified, out=rectified)
         norm = float(np.linalg.norm(low_rank))
         change = float(np.linalg.norm(rectified - current)) / norm
         violation = float(np.linalg.norm(rectified - low_rank)) / norm
@@ -102,6 +103,6 @@ def project_normalised(C: FloatArray) -> FloatArray:
     return C + (1.0 - C.sum()) / C.size
 
 
-def project_nonnegative(C: FloatArray) -> FloatArray:
-    """Nearest matrix without negative entries."""
-    return np.maximum(C, 0.0)
+def project_nonnegative(C: FloatArray, out: FloatArray | None = None) -> FloatArray:
+    """Nearest matrix without negative entries, in ``out`` if that is given."""
+    return np.maximum(C, 0.0, out=out)

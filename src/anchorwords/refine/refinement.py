@@ -38,7 +38,7 @@ from ..infer.prior import concentration
 from ..linalg.parallel import limited_threads, one_library_thread
 from ..model import TopicModel
 from ..sources.source import Source
-from ..storage.folders import scratch_folder
+from ..storage.writing import scratch_folder
 from .anchored import with_topics
 from .sweep import Expected, Pieces, expect, removal_losses
 

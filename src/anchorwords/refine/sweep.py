@@ -25,6 +25,7 @@ from .._typing import FloatArray, SparseLike
 from ..kernels import kernels_for
 from ..linalg.sparse import csr_parts, rows_between
 from ..sources.source import Source
+from ..storage.arrays import write_npy
 
 # Weights of documents that are held beside their expected counts: 16 MB.
 _WEIGHTS = 1 << 21
@@ -117,11 +118,10 @@ class Expected:
         self._size += part.size
         if self._size > _IN_MEMORY:
             self._number += 1
-            file = np.lib.format.open_memmap(
-                self._folder / f"{self._number}.npy", mode="w+", dtype=np.float64, shape=part.shape
-            )
-            file[:] = part
-            part = file
+            path = self._folder / f"{self._number}.npy"
+            # Written before it is mapped, so that it has its room on the disk: mappings of holes die where it is full.
+            write_npy(path, np.float64, part.shape, [part])
+            part = np.lib.format.open_memmap(path, mode="r+")
         self._parts.append(part)
 
     def __getitem__(self, number: int) -> FloatArray:

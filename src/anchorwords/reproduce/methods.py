@@ -8,13 +8,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cache
 from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import eigsh
 
+from .._lazy import cached_property
 from .._typing import FloatArray
 from ..corpus.corpus import Corpus
 from ..exceptions import ConvergenceWarning, DegenerateWarning

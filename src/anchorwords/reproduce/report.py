@@ -16,7 +16,7 @@ import scipy
 
 from .._markdown import markdown_escaped, markdown_table, separator_of
 from .._version import __version__
-from ..storage.folders import file_written_whole
+from ..storage.writing import file_written_whole
 from .claim import Claim
 from .claims import all_claims
 from .figures import draw

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .._version import __version__
-from ..storage.folders import file_written_whole
+from ..storage.writing import file_written_whole
 
 # Raised when the meaning of a stored result changes.
 _FORMAT = 2

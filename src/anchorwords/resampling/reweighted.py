@@ -11,12 +11,12 @@ C_r : (N, N)    (G' diag(w_r) G - diag(d_r)) / sum_m w_r(m), Eq. 1 of documents 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from .._lazy import cached_property
 from .._typing import BoolArray, FloatArray, IntArray, SparseLike
 from ..exceptions import InputError
 from ..linalg.parallel import for_each_block

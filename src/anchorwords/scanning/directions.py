@@ -133,11 +133,14 @@ class _Crossed:
 
     def noise(self, k: int) -> tuple[float, float]:
         """Mean and standard deviation, over draws of signs, of the largest eigenvalue after the first k dimensions."""
-        last = self._noise[0].shape[0] - k - 1
-        largest = [
-            scipy.linalg.eigh(
-                (noise[k:, k:] + noise[k:, k:].T) / 2.0, eigvals_only=True, subset_by_index=(last, last)
-            )[0]
-            for noise in self._noise
-        ]  # fmt: skip
+        largest = [_largest_eigenvalue((noise[k:, k:] + noise[k:, k:].T) / 2.0) for noise in self._noise]
         return max(float(np.mean(largest)), 0.0), float(np.std(largest, ddof=1))
+
+
+def _largest_eigenvalue(matrix: FloatArray) -> float:
+    last = matrix.shape[0] - 1
+    try:
+        return float(scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=(last, last))[0])
+    except np.linalg.LinAlgError:
+        # LAPACK's driver for some of the eigenvalues gives up where many are the same; the one for all of them does not.
+        return float(np.linalg.eigvalsh(matrix)[-1])

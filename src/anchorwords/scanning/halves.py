@@ -11,12 +11,13 @@ T : (L, L)          U' C U with the C of one half and the U of the other, T_s th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from .._lazy import cached_property
 from .._typing import FloatArray, IntArray, SparseLike
 from ..linalg.parallel import one_library_thread
 from ..linalg.randomized import Eigenpairs, randomized_eigh
@@ -95,7 +96,7 @@ class _Side(Source):
         self.n_words = source.n_words
 
     @cached_property
-    def counts(self) -> SparseLike | None:  # type: ignore[override]
+    def counts(self) -> SparseLike | None:
         """All of them, where documents are in memory."""
         if self._source.counts is None:
             return None

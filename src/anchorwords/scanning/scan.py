@@ -18,7 +18,7 @@ from .._validation import check_n_jobs, check_seed
 from ..anchors.given import guided_choice
 from ..exceptions import ConvergenceWarning, FractionalCountsWarning, InputError
 from ..learn import KnownEigenpairs, learn
-from ..linalg.parallel import limited_threads
+from ..linalg.parallel import limited_threads, one_library_thread
 from ..linalg.randomized import Eigenpairs
 from ..model import TopicModel
 from ..rectify.progress import Report, eigenpair_progress, silent
@@ -98,7 +98,7 @@ def scan(
     seed, jobs = check_seed(random_state), check_n_jobs(n_jobs)
     if isinstance(n_replicates, bool) or not isinstance(n_replicates, (int, np.integer)) or n_replicates < 0:
         raise InputError(f"n_replicates must be a whole number from 0 on, but is {n_replicates!r}.")
-    with limited_threads(jobs):
+    with limited_threads(jobs), one_library_thread():
         return _Scanner(X, numbers, names, seed, jobs, int(n_replicates), min_anchor_docs, progress or silent).run(
             keep_models
         )

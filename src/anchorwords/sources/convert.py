@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._namespace import is_array, is_numpy, to_numpy
-from .._validation import check_counts
+from .._validation import check_counts, refuse_masked
 from ..corpus.corpus import Corpus
 from ..corpus.stored import StoredCorpus
 from ..exceptions import InputError
@@ -52,6 +52,7 @@ def as_source(X: Any, *, validated: Callable[[Any], Any] | None = None) -> Sourc
         )
     if _is_blocks(X):
         return MatrixBlocks(X)
+    refuse_masked(X, "X", "counts")  # before scikit-learn's check, which reads what is under the mask
     if is_array(X) and not is_numpy(X):
         return HeldCounts(check_counts(_host_matrix(X), copy=False), like=X)
     names = tuple(getattr(X, "columns", ()))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from .._lazy import cached_property
 from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_counts
 from ..corpus.corpus import Corpus
@@ -181,7 +182,7 @@ class MatchedSource(Source):
         return False
 
     @cached_property
-    def counts(self) -> SparseLike | None:  # type: ignore[override]
+    def counts(self) -> SparseLike | None:
         """All documents, where they are in memory; made when it is first asked for."""
         if self._source.counts is None:
             return None

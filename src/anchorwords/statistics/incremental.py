@@ -35,6 +35,8 @@ _ROUNDS, _FIRST_ROUNDS = 2, 4
 _ANY = 2**31 - 1
 # Directions shorter than this share of the longest are rounding.
 _SHORT = 1e-10
+# What products of columns that are read from a file may be off by: far above what rounding leaves in thousands of blocks.
+_LOOSE = 1e-6
 
 
 class IncrementalPart:
@@ -152,8 +154,15 @@ class IncrementalPart:
         U, theta = np.asarray(arrays["U"]), np.asarray(arrays["theta"])
         if U.shape != (len(names), theta.size) or theta.ndim != 1 or theta.size > self._rank:
             raise ValueError(f"U has shape {U.shape}, theta {theta.shape}")
+        if not (theta > 0.0).all() or (theta[1:] > theta[:-1]).any():
+            raise ValueError("theta is not positive and descending")
+        if theta.size and (np.abs(U).max() > 1.0 + _LOOSE or np.abs(U.T @ U - np.eye(theta.size)).max() > _LOOSE):
+            raise ValueError("the columns of U are not orthonormal")
+        blocks = np.asarray(arrays["n_blocks"])
+        if blocks.shape != (1,) or not 0 <= blocks[0] < 2**31:
+            raise ValueError("n_blocks is no number of blocks")
         self._names, self._leading = names, Leading(U, theta)
-        self._n_blocks = int(arrays["n_blocks"][0])
+        self._n_blocks = int(blocks[0])
 
 
 class Leading(NamedTuple):

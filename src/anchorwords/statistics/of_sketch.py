@@ -6,8 +6,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .._memory import available_bytes
 from .._typing import FloatArray
-from ..exceptions import InputError
+from ..exceptions import InputError, TooLargeError
 from ..sources.in_use import WordsInUse
 from .sketch import CooccurrenceSketch
 
@@ -41,7 +42,9 @@ class SketchedCooccurrence:
         if sketch.named:
             self.words = WordsInUse.every(len(names))
         else:  # words are columns, of which some may never have occurred
-            used = np.zeros(max(n_features, sketch.n_features), dtype=bool)
+            n_columns = max(n_features, sketch.n_features)
+            _require_room(n_columns, sketch.n_components)
+            used = np.zeros(n_columns, dtype=bool)
             used[[int(name) for name in names]] = True
             self.words = WordsInUse(used)
         self.shape = (len(names), len(names))
@@ -62,3 +65,13 @@ class SketchedCooccurrence:
 
     def __matmul__(self, other: Any) -> NoReturn:
         self.to_matrix()
+
+
+def _require_room(n_columns: int, n_components: int) -> None:
+    """Raise TooLargeError unless topics over all columns of the data fit: the number of columns costs nothing in a file."""
+    needed, available = 8 * n_columns * (3 * n_components + 1), available_bytes()
+    if available is not None and needed > available:
+        raise TooLargeError(
+            f"{n_components} topics over {n_columns:,} columns take {needed >> 20:,} MiB, but {available >> 20:,} MiB are "
+            "available: sketch documents with words, or with fewer columns."
+        )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from .._lazy import cached_property
 from .._namespace import array_namespace, like
 from .._typing import FloatArray, IntArray, SparseLike
 from ..exceptions import InputError
@@ -98,8 +98,8 @@ class CooccurrenceOperator(Cooccurrence):
     def to_matrix(self) -> FloatArray:
         """C as a dense array; refuses sizes that do not fit in memory."""
         refuse_dense(self.shape[0])
-        C = dense_cooccurrence(self._G, self._d, self._n_jobs)
-        return C[np.ix_(self._place, self._place)]
+        # The counts are brought into the order of the words, not C: that would hold C twice.
+        return dense_cooccurrence(_relabelled(self._G, self._order, self._n_jobs), self._d[self._place], self._n_jobs)
 
     @property
     def n_pairs(self) -> int:

@@ -157,9 +157,7 @@ class CooccurrenceSketch:
     def text_rule(self) -> TextRule | None:
         """How text was split into words, or None if :attr:`rule` does not say: see :func:`rule_of_text`."""
         try:
-            found = json.loads(self.rule or "null")
-            text = found.get("text_rule") if isinstance(found, dict) else None
-            return TextRule.from_dict(text) if isinstance(text, dict) else None
+            return _text_rule_in(self.rule)
         except ValueError:
             return None
 
@@ -393,6 +391,23 @@ def _restricted(values: FloatArray, vectors: FloatArray) -> tuple[FloatArray, Fl
     theta, U = theta[::-1], Q @ S[:, ::-1]
     sums = U.sum(axis=0)
     return theta / float(sums @ (theta * sums)), U
+
+
+def require_rule_of_text(rule: str | None) -> None:
+    """Raise ValueError if a rule says how text was split into words, but not in a way that can be."""
+    _text_rule_in(rule)
+
+
+def _text_rule_in(rule: str | None) -> TextRule | None:
+    try:
+        found = json.loads(rule or "null")
+    except (ValueError, RecursionError):  # a rule of the user's own, in any form
+        return None
+    if not isinstance(found, dict) or found.get("text_rule") is None:
+        return None
+    if not isinstance(found["text_rule"], dict):
+        raise ValueError("its text rule is not an object")
+    return TextRule.from_dict(found["text_rule"])
 
 
 def rule_of_text(text_rule: TextRule | None, vocabulary_rule: VocabularyRule | None = None) -> str | None:

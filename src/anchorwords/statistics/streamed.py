@@ -30,6 +30,8 @@ logger = logging.getLogger("anchorwords.statistics")
 
 # Numbers in the rows of C that are summed up in one pass (128 MiB).
 _ACCUMULATED = 1 << 24
+# Rows of C that are made at a time for the whole of it.
+_DENSE_ROWS = 64
 # Rows of C that a thread adds to at a time.
 _ROWS_TOGETHER = 16
 # Passes over the documents that a sample of rows may take, and the words that it holds at least.
@@ -148,15 +150,23 @@ class StreamedOperator(Cooccurrence):
 
     def to_matrix(self) -> FloatArray:
         """C as a dense array; refuses sizes that do not fit in memory."""
-        refuse_dense(self.shape[0])
+        N = self.shape[0]
+        refuse_dense(N)
+        kernels = kernels_for(self._d)
 
+        # The columns are brought into the order of the words, and few rows are made at a time: C is in memory once.
         def add(total: FloatArray | None, G: SparseLike) -> FloatArray:
-            product: FloatArray = (G.T @ G).toarray()
-            return product if total is None else np.add(total, product, out=total)
+            C = np.zeros((N, N)) if total is None else total
+            ordered = sp.csr_array((G.data, self._order[G.indices], G.indptr), shape=G.shape)
+            by_word, by_document = csr_parts(sp.csr_array(ordered.T)), csr_parts(ordered)
+            for start in range(0, N, _DENSE_ROWS):
+                stop = min(start + _DENSE_ROWS, N)
+                C[start:stop] += kernels.gram_rows(by_word, by_document, start, stop, N, self._n_jobs)
+            return C
 
-        C = self._summed(add)
-        np.fill_diagonal(C, self._diagonal)
-        return C[np.ix_(self._back, self._back)]
+        C: FloatArray = self._summed(add)
+        np.fill_diagonal(C, self.diagonal())
+        return C
 
     def rows(self, words: Sequence[int] | IntArray) -> SparseLike:
         """Rows of C at ``words`` as a CSR array (len(words), N)."""

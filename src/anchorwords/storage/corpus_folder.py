@@ -17,11 +17,13 @@ from __future__ import annotations
 import math
 import os
 import threading
+import weakref
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,9 +33,9 @@ from .._typing import SparseLike
 from ..corpus.files import sentence
 from ..corpus.parts import Part, ordered_rows, part_of
 from ..exceptions import CorpusFormatError
-from .folders import FolderFormat, crc_text, packed_strings, unpacked_strings, written_whole
+from .folders import FolderFormat, crc_text, packed_strings, unpacked_strings
+from .reading import OpenFolder
 
-FORMAT = FolderFormat("corpus", 1, "import it again", CorpusFormatError)
 # Entries of a block: some 50 MB of memory while it is worked on.
 BLOCK_ENTRIES = 1 << 21
 BLOCK_DOCS = 1 << 17
@@ -41,7 +43,9 @@ _TYPES = {
     "indptr": "<i8", "indices": "<i4", "counts": "", "words": "|u1", "words.ends": "<i8", "ids": "|u1",
     "ids.ends": "<i8", "df": "<i8", "tf": "<f8",
 }  # fmt: skip
-FILES = tuple(f"{name}.bin" for name in _TYPES)
+FORMAT = FolderFormat(
+    "corpus", 1, "import it again", CorpusFormatError, files=tuple(f"{name}.bin" for name in _TYPES)
+)  # fmt: skip
 _COUNT_TYPES = ("|u1", "<u2", "<u4", "<f8")
 
 
@@ -72,7 +76,10 @@ class CorpusFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        manifest = FORMAT.read_manifest(path)
+        FORMAT.read(path, self._open)
+
+    def _open(self, folder: OpenFolder, manifest: dict[str, Any]) -> None:
+        """Check the manifest and open all files: from then on the corpus is read to its end, also if it is replaced."""
         try:
             self.n_docs, self.n_words = int(manifest["n_docs"]), int(manifest["n_words"])
             self.n_entries, self.n_tokens = int(manifest["n_entries"]), float(manifest["n_tokens"])
@@ -83,13 +90,14 @@ class CorpusFolder:
             self._count_type = np.dtype(manifest["count_type"])
             self._checksums = {str(name): str(value) for name, value in manifest["checksums"].items()}
             self._blocks = list(_blocks(manifest["blocks"]))
-            self._check_sizes()
+            self._seal = str(manifest["checksum"])
+            sizes = self._sizes()
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             if isinstance(error, CorpusFormatError):
                 raise
             raise self.damaged(f"its manifest does not describe a corpus ({sentence(error)})") from None
-        self._maps: dict[str, npt.NDArray[Any]] = {}
-        self._files: dict[str, IO[bytes]] = {}
+        self._files = self._opened(folder, sizes)
+        self._held: dict[str, npt.NDArray[Any]] = {}
         self._reading = threading.Lock()
         self._seen: set[int] = set()
 
@@ -150,7 +158,8 @@ class CorpusFolder:
             raise self.damaged(f"{name}.ends.bin does not fit {name}.bin")
         return strings
 
-    def _check_sizes(self) -> None:
+    def _sizes(self) -> dict[str, int | None]:
+        """Entries of each file; None where only its checksum tells."""
         if min(self.n_docs, self.n_words, self.n_entries) < 0 or not 0 <= self.n_tokens < np.inf:
             raise ValueError("a size that is none")
         if (
@@ -158,18 +167,27 @@ class CorpusFolder:
             or sum(b.n_entries for b in self._blocks) != self.n_entries
         ):
             raise ValueError("its blocks do not add up")
-        sizes = {
-            "indptr": self.n_docs + 1, "indices": self.n_entries, "counts": self.n_entries, "words.ends": self.n_words,
-            "df": self.n_words, "tf": self.n_words, **({"ids.ends": self.n_docs} if self.has_ids else {}),
+        return {
+            "indptr": self.n_docs + 1, "indices": self.n_entries, "counts": self.n_entries, "words": None,
+            "words.ends": self.n_words, "df": self.n_words, "tf": self.n_words,
+            **({"ids": None, "ids.ends": self.n_docs} if self.has_ids else {}),
         }  # fmt: skip
+
+    def _opened(self, folder: OpenFolder, sizes: dict[str, int | None]) -> dict[str, BinaryIO]:
+        """The files, of the sizes they must have; closed when nothing uses the corpus any more."""
+        files: dict[str, BinaryIO] = {}
+        weakref.finalize(self, _close, files)
         for name, size in sizes.items():
-            expected, file = size * self._type(name).itemsize, self.path / f"{name}.bin"
             try:
-                found = file.stat().st_size
-            except OSError:
-                raise self.damaged(f"{file.name} is missing") from None
-            if found != expected:
-                raise self.damaged(f"{file.name} has {found} bytes in place of {expected}")
+                files[name] = folder.open(f"{name}.bin")
+            except FileNotFoundError:
+                raise self.damaged(f"{name}.bin is missing") from None
+            except OSError as error:
+                raise self.damaged(f"{name}.bin cannot be read ({error.strerror or error})") from None
+            found = os.fstat(files[name].fileno()).st_size
+            if size is not None and found != size * self._type(name).itemsize:
+                raise self.damaged(f"{name}.bin has {found} bytes in place of {size * self._type(name).itemsize}")
+        return files
 
     def _check_block(self, number: int, where: Block, indptr: Any, indices: Any, counts: Any) -> None:
         parts = (indptr, indices, counts)
@@ -190,13 +208,11 @@ class CorpusFolder:
         return self._count_type if name == "counts" else np.dtype(_TYPES[name])
 
     def _read(self, name: str, first: int, number: int) -> npt.NDArray[Any]:
-        """Numbers of a file, from one on. Files stay open, so that a corpus that is replaced is read to its end."""
+        """Numbers of a file, from one on."""
         kind = self._type(name)
         array = np.empty(number, kind)
         try:
             with self._reading:
-                if name not in self._files:
-                    self._files[name] = (self.path / f"{name}.bin").open("rb", buffering=0)
                 found = _read_at(self._files[name], first * kind.itemsize, array.view(np.uint8).data)
         except OSError as error:
             raise self.damaged(f"{name}.bin cannot be read ({error.strerror or error})") from None
@@ -205,28 +221,38 @@ class CorpusFolder:
         return array
 
     def _whole(self, name: str) -> npt.NDArray[Any]:
-        """All of a small file, mapped, and checked when it is first asked for."""
-        if name not in self._maps:
-            file = self.path / f"{name}.bin"
-            try:
-                empty = file.stat().st_size == 0  # which cannot be mapped
-                array = np.empty(0, self._type(name)) if empty else np.asarray(np.memmap(file, self._type(name), "r"))
-            except (OSError, ValueError) as error:
-                raise self.damaged(f"{file.name} cannot be read ({error})") from None
+        """All of a small file, checked when it is first asked for."""
+        if name not in self._held:
+            size = os.fstat(self._files[name].fileno()).st_size
+            array = self._read(name, 0, size // self._type(name).itemsize)
             if _crc(array) != self._checksums.get(name):
-                raise self.damaged(f"the checksum of {file.name} is wrong")
-            self._maps[name] = array
-        return self._maps[name]
+                raise self.damaged(f"the checksum of {name}.bin is wrong")
+            array.setflags(write=False)
+            self._held[name] = array
+        return self._held[name]
 
-    def __reduce__(self) -> tuple[type[CorpusFolder], tuple[Path]]:
-        return CorpusFolder, (self.path,)  # another process opens it for itself
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopened, (self.path, self._seal)  # another process opens it for itself
 
     def damaged(self, why: str) -> CorpusFormatError:
         """Return the error for a folder that is damaged in this way."""
         return CorpusFormatError(f"{self.path} is damaged: {why}; {FORMAT.again}.")
 
 
-def _read_at(file: IO[bytes], position: int, buffer: memoryview) -> int:
+def _reopened(path: Path, seal: str) -> CorpusFolder:
+    """A folder opened again, if it is still the same."""
+    folder = CorpusFolder(path)
+    if folder._seal != seal:
+        raise CorpusFormatError(f"{path} was replaced while it was in use: open the corpus again.")
+    return folder
+
+
+def _close(files: dict[str, BinaryIO]) -> None:
+    for file in files.values():
+        file.close()
+
+
+def _read_at(file: BinaryIO, position: int, buffer: memoryview) -> int:
     """Fill a buffer from a position on; the position of the file, which a forked process shares, stays where it can."""
     done = 0
     while done < len(buffer):
@@ -272,18 +298,24 @@ class CorpusWriter:
     """Fills the folder of a corpus: rows first, the names of the columns when all are known.
 
     Memory is that of the vocabulary, of the documents' lengths and of a block: rows wait in a file until words have their
-    final numbers.
+    final numbers. Use it in a ``with`` statement, which closes its files whatever happens.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._stack = ExitStack()
         self._parts: list[tuple[npt.NDArray[np.uint32], str]] = []  # lengths and type of counts
-        self._ids = _Strings(folder, "ids")
+        self._ids = _Strings(folder, "ids", self._stack)
         self._largest = 0.0
         self._whole_numbers = True
-        self._waiting_file = folder / "waiting.bin"
-        self._waiting: IO[bytes] = self._waiting_file.open("wb")
+        self._waiting = _File(folder, "waiting", self._stack)
         self.n_docs = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
 
     def add(self, part: Part) -> None:
         """Append rows."""
@@ -293,8 +325,8 @@ class CorpusWriter:
         self._largest, self._whole_numbers = max(self._largest, largest), self._whole_numbers and whole
         self._parts.append((part.lengths.astype(np.uint32), kind))
         self.n_docs += part.lengths.size
-        self._waiting.write(part.indices.astype("<i4", copy=False).tobytes())
-        self._waiting.write(part.counts.astype(kind, copy=False).tobytes())
+        self._waiting.write(part.indices.astype("<i4", copy=False))
+        self._waiting.write(part.counts.astype(kind, copy=False))
         if part.ids is not None:
             self._ids.add(part.ids)
 
@@ -311,13 +343,13 @@ class CorpusWriter:
         """Write what is left, given all words and the new number of each old one (None: numbers are final)."""
         self._waiting.close()
         kind = _smallest_type(self._largest, self._whole_numbers)
-        entries = _Entries(self._folder, len(words), kind)
+        entries = _Entries(self._folder, len(words), kind, self._stack)
         for rows in self._rows(len(words), numbers):
             entries.add(rows)
-        self._waiting_file.unlink()
+        self._waiting.path.unlink()
         blocks = entries.close()
         checksums = self._ids.close()
-        names = _Strings(self._folder, "words")
+        names = _Strings(self._folder, "words", self._stack)
         names.add(words)
         checksums |= names.close()
         has_ids = self._ids.number > 0
@@ -339,7 +371,7 @@ class CorpusWriter:
         )  # fmt: skip
 
     def _rows(self, n_words: int, numbers: npt.NDArray[np.int32] | None) -> Iterator[SparseLike]:
-        with self._waiting_file.open("rb") as waiting:
+        with self._waiting.path.open("rb") as waiting:
             for lengths, kind in self._parts:
                 size = int(lengths.sum())
                 indices = np.frombuffer(waiting.read(4 * size), dtype="<i4")
@@ -356,9 +388,10 @@ def _smallest_type(largest: float, whole: bool) -> str:
 class _File:
     """A file that is written piece by piece, with the checksum of what was written since it was last asked for."""
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, stack: ExitStack) -> None:
         self.path = folder / f"{name}.bin"
         self._stream = self.path.open("wb")
+        stack.callback(self._close_quietly)
         self.flush = self._stream.flush
         self._crc = 0
 
@@ -374,13 +407,18 @@ class _File:
     def close(self) -> None:
         self._stream.close()
 
+    def _close_quietly(self) -> None:
+        """Close what is given up: that the rest cannot be written does not matter any more."""
+        with suppress(OSError):
+            self._stream.close()
+
 
 class _Strings:
     """Strings one after the other, and where each ends."""
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, stack: ExitStack) -> None:
         self._name = name
-        self._text, self._ends = _File(folder, name), _File(folder, f"{name}.ends")
+        self._text, self._ends = _File(folder, name, stack), _File(folder, f"{name}.ends", stack)
         self._size = 0
         self.number = 0
 
@@ -412,8 +450,9 @@ class _Strings:
 class _Entries:
     """The rows on disk, in blocks, with what is counted on the way."""
 
-    def __init__(self, folder: Path, n_words: int, kind: str) -> None:
-        self._indptr, self._indices, self._counts = (_File(folder, name) for name in ("indptr", "indices", "counts"))
+    def __init__(self, folder: Path, n_words: int, kind: str, stack: ExitStack) -> None:
+        names = ("indptr", "indices", "counts")
+        self._indptr, self._indices, self._counts = (_File(folder, name, stack) for name in names)
         self._kind = kind
         self._pending: list[SparseLike] = []
         self._pending_entries = self._pending_docs = 0
@@ -465,10 +504,8 @@ def save_corpus(
     rule: dict[str, Any] | None,
 ) -> None:
     """Write a corpus folder from blocks of rows whose columns are those of the vocabulary."""
-    FORMAT.require_writable(path, FILES)
     names = None if ids is None else iter(ids)
-    with written_whole(path) as folder:
-        writer = CorpusWriter(folder)
+    with FORMAT.written(path) as folder, CorpusWriter(folder) as writer:
         for block in blocks:
             writer.add(part_of(block, None if names is None else list(islice(names, block.shape[0]))))
         writer.finish(vocabulary, None, rule)

@@ -5,27 +5,29 @@ Models, corpora and sketches are such folders; each says by a :class:`FolderForm
 
 from __future__ import annotations
 
-import ctypes
-import glob
+import io
 import json
+import math
 import os
-import shutil
-import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
 from .._version import __version__
-from ..exceptions import InputError
+from ..exceptions import InputError, OutputError
+from .reading import OpenFolder, read_as_one
+from .writing import real_path, require_place, written_whole
 
-_PARTIAL, _REPLACED = "partial", "replaced"
-_SCRATCH = "anchorwords-scratch"
+T = TypeVar("T")
+
+# Of a manifest: room for a vocabulary of ten million words, which a sketch may hold.
+_LONGEST_MANIFEST = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class FolderFormat:
         What to do about a damaged one, for messages.
     error : type
         What is raised.
+    files : tuple of str
+        Names of all files that one may hold, next to the manifest.
     older : tuple of int
         Earlier versions of the layout that can still be read.
     """
@@ -50,6 +54,7 @@ class FolderFormat:
     version: int
     again: str
     error: type[InputError]
+    files: tuple[str, ...]
     older: tuple[int, ...] = ()
 
     @property
@@ -62,42 +67,76 @@ class FolderFormat:
         """File that describes the others."""
         return f"{self.what}.json"
 
-    def is_here(self, folder: Path) -> bool:
-        """Whether the folder says that it is one."""
+    def is_here(self, path: Path) -> bool:
+        """Whether a folder says that it is one."""
         try:
-            return json.loads((folder / self.manifest).read_text(encoding="utf-8")).get("format") == self.name
+            return bool(read_as_one(path, self._marked))
         except (OSError, ValueError, AttributeError, RecursionError):
             return False
 
-    def require_writable(self, path: str | os.PathLike[str], files: Iterable[str]) -> None:
-        """Raise unless one may be written there: nothing, an empty folder, or one of these files and no more."""
-        target = Path(path)
-        if not target.exists():
+    def _marked(self, folder: OpenFolder) -> bool:
+        with folder.open(self.manifest) as stream:
+            return json.loads(_text(stream)).get("format") == self.name
+
+    def require_writable(self, path: str | os.PathLike[str]) -> None:
+        """Raise unless one can be written there: found out before there is any work whose result could be lost."""
+        target = real_path(path)
+        try:
+            self._require_replaceable(target)
+            require_place(target)
+        except OutputError:
+            raise
+        except OSError as error:
+            raise OutputError(
+                f"{target} cannot be written ({error.strerror or error}): choose another place; nothing was written."
+            ) from None
+
+    def _require_replaceable(self, target: Path) -> None:
+        """Raise unless there is nothing, an empty folder, or one of this kind and nothing else."""
+        if not os.path.lexists(target):
             return
         if target.is_dir():
-            names = {entry.name for entry in target.iterdir()}
-            if not names or (names <= {self.manifest, *files} and self.is_here(target)):
+            names = set(os.listdir(target))
+            if not names or (names <= {self.manifest, *self.files} and self.is_here(target)):
                 return
         raise self.error(
             f"{target} exists and is not a {self.what} folder, or holds more than one: choose another name, nothing was "
             "written."
         )
 
+    @contextmanager
+    def written(self, path: str | os.PathLike[str]) -> Iterator[Path]:
+        """Folder to fill, which takes the place of one of this kind, or of nothing, when the block ends."""
+        self.require_writable(path)
+        with written_whole(path, self._require_replaceable) as folder:
+            yield folder
+
     def write_manifest(self, folder: Path, content: dict[str, Any]) -> None:
         """Write the manifest, with a checksum of its own."""
         about = {"format": self.name, "format_version": self.version, "written_by": f"anchorwords {__version__}"}
         whole = about | content
-        text = json.dumps(whole | {"checksum": _text_checksum(whole)}, indent=1)
-        (folder / self.manifest).write_text(text, encoding="utf-8")
+        text = json.dumps(whole | {"checksum": _text_checksum(whole)}, indent=1).encode()
+        if len(text) > _LONGEST_MANIFEST:
+            raise self.error(f"this {self.what} has too many words or labels to be saved; nothing was written.")
+        (folder / self.manifest).write_bytes(text)
 
-    def read_manifest(self, folder: Path) -> dict[str, Any]:
+    def read(self, path: Path, take: Callable[[OpenFolder, dict[str, Any]], T]) -> T:
+        """What ``take`` makes of a folder and its manifest, all of it from one version of the folder."""
+        try:
+            return read_as_one(path, lambda folder: take(folder, self._manifest(folder)))
+        except OSError as error:
+            why = "it does not exist" if isinstance(error, FileNotFoundError) else (error.strerror or str(error))
+            raise self.error(f"{path} is not a {self.what} folder: {why}.") from None
+
+    def _manifest(self, opened: OpenFolder) -> dict[str, Any]:
         """The manifest, if it is ours, of this version and undamaged."""
+        folder = opened.path
         file = folder / self.manifest
         try:
-            manifest = json.loads(file.read_text(encoding="utf-8"))
+            with opened.open(self.manifest) as stream:
+                manifest = json.loads(_text(stream))
         except OSError:
-            why = f"it holds no readable {self.manifest}" if folder.exists() else "it does not exist"
-            raise self.error(f"{folder} is not a {self.what} folder: {why}.") from None
+            raise self.error(f"{folder} is not a {self.what} folder: it holds no readable {self.manifest}.") from None
         except (ValueError, RecursionError):
             raise self.error(f"{file} is damaged: it is not JSON; {self.again}.") from None
         if not isinstance(manifest, dict) or manifest.get("format") != self.name:
@@ -110,30 +149,37 @@ class FolderFormat:
                 f"{'' if older else 'upgrade anchorwords, or '}{self.again}."
             )
         try:
-            right = manifest.pop("checksum", None) == _text_checksum(manifest)
+            seal = _text_checksum({name: value for name, value in manifest.items() if name != "checksum"})
         except RecursionError:  # nested so deeply that it can be read, but not written
-            right = False
-        if not right:
+            seal = ""
+        if manifest.get("checksum") != seal:
             raise self.error(f"{file} is damaged: its checksum is wrong; {self.again}.")
         return manifest
 
     def write_array(self, folder: Path, name: str, array: Any) -> str:
         """Write NAME.npy; returns its checksum."""
-        file = folder / f"{name}.npy"
-        np.save(file, np.ascontiguousarray(array), allow_pickle=False)
-        return checksum(file)
+        # Not by np.save, which loses the error of its last write, and the checksum not from the file: both would take a file
+        # that a full disk has cut short for whole.
+        plain, head = np.ascontiguousarray(array), io.BytesIO()
+        np.lib.format.write_array_header_1_0(head, np.lib.format.header_data_from_array_1_0(plain))
+        raw = plain.reshape(-1).view(np.uint8).data
+        with (folder / f"{name}.npy").open("wb") as stream:
+            stream.write(head.getvalue())
+            stream.write(raw)
+        return crc_text(zlib.crc32(raw, zlib.crc32(head.getvalue())))
 
-    def read_array(self, folder: Path, name: str, expected: Any) -> Any:
-        """Read NAME.npy and check it."""
-        file = folder / f"{name}.npy"
+    def read_array(self, folder: OpenFolder, name: str, expected: Any) -> Any:
+        """Read NAME.npy and check it: what is read is what was checked, from one descriptor."""
+        file = folder.path / f"{name}.npy"
         try:
-            if checksum(file) != expected:
-                raise self.error(f"{file} is damaged: its checksum is wrong; {self.again}.")
-            with file.open("rb") as stream:  # not np.load, which opens archives and pickles too
-                return np.lib.format.read_array(stream, allow_pickle=False)
+            with folder.open(file.name) as stream:
+                if _checksum(stream) != expected:
+                    raise self.error(f"{file} is damaged: its checksum is wrong; {self.again}.")
+                stream.seek(0)
+                return _array(stream)
         except self.error:
             raise
-        except (OSError, ValueError, EOFError, MemoryError) as error:
+        except (OSError, ValueError, EOFError) as error:
             raise self.error(f"{file} cannot be read ({error}): {self.again}.") from error
 
 
@@ -153,11 +199,36 @@ def unpacked_strings(text: Any, ends: Any) -> list[str]:
 
 def checksum(file: Path) -> str:
     """CRC-32 of a file."""
-    value = 0
     with file.open("rb") as stream:
-        while piece := stream.read(1 << 20):
-            value = zlib.crc32(piece, value)
+        return _checksum(stream)
+
+
+def _checksum(stream: BinaryIO) -> str:
+    value = 0
+    while piece := stream.read(1 << 20):
+        value = zlib.crc32(piece, value)
     return crc_text(value)
+
+
+def _array(stream: BinaryIO) -> Any:
+    """The array of a .npy file; ValueError, before there is memory for it, if it is not as large as the file says."""
+    version = np.lib.format.read_magic(stream)
+    if version != (1, 0):
+        raise ValueError("a version of the format that is not ours")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+    if math.prod(shape) * dtype.itemsize != os.fstat(stream.fileno()).st_size - stream.tell():
+        raise ValueError("its size is not that of its array")
+    stream.seek(0)
+    return np.lib.format.read_array(stream, allow_pickle=False)  # not np.load, which opens archives and pickles too
+
+
+def _text(stream: BinaryIO) -> str:
+    """The text of a manifest; ValueError if it is longer than any of ours."""
+    size = os.fstat(stream.fileno()).st_size  # not the limit itself, for which memory would be asked for
+    if size > _LONGEST_MANIFEST:
+        raise ValueError("too long")
+    raw = stream.read(size)
+    return raw.decode("utf-8")
 
 
 def crc_text(value: int) -> str:
@@ -167,150 +238,3 @@ def crc_text(value: int) -> str:
 
 def _text_checksum(content: dict[str, Any]) -> str:
     return crc_text(zlib.crc32(json.dumps(content, sort_keys=True).encode()))
-
-
-@contextmanager
-def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Folder to fill, which takes the place of ``path`` when the block ends, and vanishes where it fails.
-
-    Whatever ends the process, and whenever, ``path`` is what it was before or complete. What killed processes have left
-    behind is cleared away by the next one that writes there.
-    """
-    target = Path(path).resolve()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    _clear_leftovers(target)
-    partial = Path(tempfile.mkdtemp(prefix=f".{target.name}.{_PARTIAL}-{os.getpid()}-", dir=target.parent))
-    try:
-        with _owned(partial):
-            yield partial
-            partial.chmod(0o777 & ~_umask())
-            for file in partial.iterdir():
-                _sync(file)
-            _sync(partial)
-            _put(partial, target)
-            _sync(target.parent)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-@contextmanager
-def file_written_whole(path: Path) -> Iterator[Path]:
-    """File to fill, which takes the place of ``path`` when the block ends, and vanishes where it fails."""
-    target = path.absolute()
-    _clear_leftovers(target)
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}.{_PARTIAL}-{os.getpid()}-", dir=target.parent) as folder:
-        partial = Path(folder) / target.name
-        with _owned(Path(folder)):
-            yield partial
-            os.replace(partial, target)
-
-
-@contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """Folder for what is not to stay; what killed processes have left of theirs is cleared away first."""
-    root = Path(tempfile.gettempdir())
-    _clear_leftovers(root / _SCRATCH)
-    prefix = f".{_SCRATCH}.{_PARTIAL}-{os.getpid()}-"
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=root) as folder, _owned(Path(folder)):
-        yield Path(folder)
-
-
-def _clear_leftovers(target: Path) -> None:
-    for mark in (_REPLACED, _PARTIAL):
-        prefix = f".{target.name}.{mark}-"
-        for entry in target.parent.glob(glob.escape(prefix) + "*"):
-            if _has_owner(entry, entry.name.removeprefix(prefix).split("-")[0]):
-                continue
-            if mark == _REPLACED and not target.exists():  # killed between the two moves of _put
-                entry.rename(target)
-            else:
-                shutil.rmtree(entry, ignore_errors=True)
-
-
-@contextmanager
-def _owned(folder: Path) -> Iterator[None]:
-    """Hold a lock on a folder, which ends with the process however that ends."""
-    descriptor = None
-    with suppress(ImportError, OSError):  # a system without locks, or without folders that can be opened
-        import fcntl
-
-        descriptor = os.open(folder, os.O_RDONLY)
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    try:
-        yield
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
-
-
-def _has_owner(folder: Path, process: str) -> bool:
-    """Whether a process works on a folder: by its lock, or by its number where there are no locks."""
-    try:
-        import fcntl
-
-        descriptor = os.open(folder, os.O_RDONLY)
-    except (ImportError, OSError):
-        return not process.isdecimal() or _alive(int(process))
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # a file system without locks
-        return not process.isdecimal() or _alive(int(process))
-    finally:
-        os.close(descriptor)
-    return False
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def _put(partial: Path, target: Path) -> None:
-    """Rename; where a folder is in the way, exchange the two at once or, where the system cannot, in two moves."""
-    if not target.exists():
-        partial.rename(target)
-    elif not _exchanged(partial, target):
-        aside = target.with_name(partial.name.replace(f".{_PARTIAL}-", f".{_REPLACED}-"))
-        target.rename(aside)
-        try:
-            partial.rename(target)
-        except BaseException:
-            aside.rename(target)
-            raise
-        shutil.rmtree(aside, ignore_errors=True)
-
-
-def _exchanged(one: Path, other: Path) -> bool:
-    """Exchange two names in one step (Linux)."""
-    try:
-        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
-    except (OSError, AttributeError, TypeError):
-        return False
-    at_cwd, exchange = -100, 2
-    return bool(renameat2(at_cwd, os.fsencode(one), at_cwd, os.fsencode(other), exchange) == 0)
-
-
-def _sync(path: Path) -> None:
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except OSError:  # a system that opens no folders
-        return
-    try:
-        os.fsync(descriptor)
-    except OSError:  # a file system that cannot
-        pass
-    finally:
-        os.close(descriptor)
-
-
-def _umask() -> int:
-    value = os.umask(0)
-    os.umask(value)
-    return value

@@ -29,20 +29,21 @@ import scipy.sparse as sp
 from ..exceptions import InputError, ModelFormatError
 from ..model import Stability, TopicModel
 from ..provenance import Provenance
-from .folders import FolderFormat, packed_strings, unpacked_strings, written_whole
-from .safetensors import read_tensors, write_tensors
+from .folders import FolderFormat, packed_strings, unpacked_strings
+from .reading import OpenFolder
+from .safetensors import tensors_of, write_tensors
 
 # Version 2 was a folder of .npy files; none was ever released. Version 3, that of the first release, has what an estimator
 # noted down under "metadata"; version 4 has the model's provenance, labels and ids.
-_FORMAT = FolderFormat("model", 4, "fit and save the model again", ModelFormatError, older=(3,))
 _TENSORS = "model.safetensors"
+_FORMAT = FolderFormat("model", 4, "fit and save the model again", ModelFormatError, files=(_TENSORS,), older=(3,))
 _LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn")
 
 # Array -> type and shape: N words, K topics, k one more than K, * any length.
 _LAYOUT: dict[str, tuple[Any, str]] = {
     "B": (np.floating, "NK"),
     "A": (np.floating, "KK"),
-    "anchors": (np.integer, "K"),
+    "anchors": (np.signedinteger, "K"),
     "word_topics": (np.floating, "NK"),
     "word_probs": (np.floating, "N"),
     "Y": (np.floating, "NK"),
@@ -81,7 +82,7 @@ def write_model(path: str | os.PathLike[str], model: TopicModel) -> None:
     model : TopicModel
         Checked as :func:`read_model` checks it: what could not be loaded is not written.
     """
-    require_writable_target(path)
+    _FORMAT.require_writable(path)
     tensors, facts = _tensors_of(model), _facts_of(model)
     try:  # there and back: what is not a string, as a key, becomes one before the checksum is taken
         facts["provenance"] = json.loads(json.dumps(facts["provenance"], allow_nan=False))
@@ -92,32 +93,40 @@ def write_model(path: str | os.PathLike[str], model: TopicModel) -> None:
         Provenance.from_dict(facts["provenance"])
     except ValueError as error:
         raise ModelFormatError(f"this model cannot be saved ({error}): fit it again, nothing was written.") from error
-    with written_whole(path) as folder:
+    with _FORMAT.written(path) as folder:
         digest = write_tensors(folder / _TENSORS, tensors, {"format": _FORMAT.name})
         content = {"libraries": _libraries(), **facts, "checksums": {_TENSORS: f"sha256:{digest}"}}
         _FORMAT.write_manifest(folder, content)
 
 
 def require_writable_target(path: str | os.PathLike[str]) -> None:
-    """Raise ModelFormatError unless a model may be written there: nothing, an empty folder, or a model and no more."""
-    _FORMAT.require_writable(path, [_TENSORS])
+    """Raise unless a model can be written there, in place of nothing, of an empty folder, or of a model."""
+    _FORMAT.require_writable(path)
 
 
 def read_model(path: str | os.PathLike[str]) -> TopicModel:
-    """Read a model folder; the arrays of the model are mapped from the file."""
-    folder = Path(path)
-    manifest = _FORMAT.read_manifest(folder)
+    """Read a model folder. Its arrays are read into memory, so that nothing done to the files can change a loaded model."""
+    return _FORMAT.read(Path(path), _read)
+
+
+def _read(folder: OpenFolder, manifest: dict[str, Any]) -> TopicModel:
     try:
         _require_no_more(folder)
         checksums = manifest.get("checksums")
         digest = checksums.get(_TENSORS) if isinstance(checksums, dict) else None
         if not isinstance(digest, str):
             raise ValueError(f"{_FORMAT.manifest} lacks the checksum of {_TENSORS}")
-        tensors, _ = read_tensors(folder / _TENSORS, digest.removeprefix("sha256:"))
+        with folder.open(_TENSORS) as stream:
+            tensors, _ = tensors_of(stream, _TENSORS, digest.removeprefix("sha256:"))
         _check(tensors, manifest)
         return _model_of(tensors, manifest)
-    except (ValueError, OSError, MemoryError) as error:
-        raise ModelFormatError(f"{folder} is damaged ({str(error)[:300]}): {_FORMAT.again}.") from error
+    except FileNotFoundError:
+        why = f"{_TENSORS} is missing"
+    except OSError as error:
+        why = f"{_TENSORS} cannot be read: {error.strerror or error}"
+    except ValueError as error:
+        why = str(error)[:300]
+    raise ModelFormatError(f"{folder.path} is damaged ({why}): {_FORMAT.again}.")
 
 
 def _provenance_of(manifest: dict[str, Any]) -> Provenance:
@@ -129,10 +138,10 @@ def _provenance_of(manifest: dict[str, Any]) -> Provenance:
     return Provenance.from_first_release(metadata)
 
 
-def _require_no_more(folder: Path) -> None:
+def _require_no_more(folder: OpenFolder) -> None:
     """Raise ValueError where files lie in the folder that are not the model's, but for those systems hide there."""
-    names = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
-    more = [name for name in names if name not in (_FORMAT.manifest, _TENSORS)]
+    known = (_FORMAT.manifest, *_FORMAT.files)
+    more = [name for name in folder.names() if name not in known and not name.startswith(".")]
     if more:
         raise ValueError(f"{more[0]!r} is no part of a model")
 
@@ -271,8 +280,11 @@ def _check_layout(tensors: dict[str, Any], N: int, K: int) -> None:
                 raise ValueError(f"{name} is missing")
             continue
         shape = tuple({"N": N, "K": K, "k": K + 1, "*": tensors[name].size}[letter] for letter in letters)
-        if tensors[name].shape != shape or not np.issubdtype(tensors[name].dtype, kind):
-            raise ValueError(f"{name} has shape {tensors[name].shape} and type {tensors[name].dtype}")
+        found = tensors[name].dtype
+        # Nothing computes with smaller types, and sums of float16 are too rough to be checked.
+        fits = np.issubdtype(found, kind) and (kind is np.uint8 or found.itemsize in (4, 8))
+        if tensors[name].shape != shape or not fits:
+            raise ValueError(f"{name} has shape {tensors[name].shape} and type {found}")
 
 
 def _check_probabilities(name: str, array: Any, axis: int | None) -> None:

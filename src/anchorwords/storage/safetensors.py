@@ -18,6 +18,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from .._memory import available_bytes
+from ..exceptions import TooLargeError
+
 _METADATA = "__metadata__"
 _CODES = {
     "BOOL": "|b1", "U8": "|u1", "I8": "|i1", "U16": "<u2", "I16": "<i2", "F16": "<f2", "U32": "<u4", "I32": "<i4",
@@ -27,6 +30,8 @@ _TYPES = {name: np.dtype(code) for name, code in _CODES.items()}
 _NAMES = {dtype: name for name, dtype in _TYPES.items()}
 # Of a header: the format allows a hundred times as much, which is room for a million arrays.
 _LONGEST_HEADER = 1 << 20
+# Bytes to read at once: they are still in the cache when their checksum is computed.
+_PIECE = 1 << 18
 # NumPy's least: more are refused before they are multiplied.
 _MOST_DIMENSIONS = 32
 
@@ -83,19 +88,28 @@ def _put(stream: BinaryIO, digest: Any, piece: Any) -> None:
 
 
 def read_tensors(file: Path, sha256: str | None = None) -> tuple[dict[str, Any], dict[str, str]]:
-    """Map the arrays of a file into memory, read-only and without a copy.
+    """Read the arrays of a file; see :func:`tensors_of`."""
+    if not file.is_file():  # also a pipe, on which reading would wait for ever
+        raise ValueError(f"{file.name} is missing or not a plain file")
+    with file.open("rb") as stream:
+        return tensors_of(stream, file.name, sha256)
 
-    The arrays stay what they are when the file is replaced or removed; a file that is changed in place changes them.
+
+def tensors_of(stream: BinaryIO, name: str, sha256: str | None = None) -> tuple[dict[str, Any], dict[str, str]]:
+    """Read the arrays of an open file into memory, in one pass: what is checked is what is returned.
 
     Parameters
     ----------
-    file : Path
+    stream : binary file at its beginning
+    name : str
+        For messages.
     sha256 : str, optional
-        What the checksum must be, as :func:`write_tensors` returns it. The whole file is read once for it.
+        What the checksum must be, as :func:`write_tensors` returns it.
 
     Returns
     -------
     tensors : dict of arrays by name
+        Views of one block of memory, read-only.
     metadata : dict of strings
 
     Raises
@@ -103,29 +117,44 @@ def read_tensors(file: Path, sha256: str | None = None) -> tuple[dict[str, Any],
     ValueError
         Where the file is not what the format or the checksum says, in words that follow "it is damaged".
     """
-    if not file.is_file():  # also a pipe, on which reading would wait for ever
-        raise ValueError(f"{file.name} is missing or not a plain file")
-    with file.open("rb") as stream:  # once: what is mapped is what was checked, whatever becomes of the name meanwhile
-        if sha256 is not None and hashlib.file_digest(stream, "sha256").hexdigest() != sha256:
-            raise ValueError(f"the checksum of {file.name} is wrong")
-        header, start = _read_header(stream, file.name)
-        metadata = header.pop(_METADATA, {})
-        if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
-            raise ValueError(f"the metadata of {file.name} are not strings by name")
-        places = {name: _place(name, entry) for name, entry in header.items()}
-        _require_no_gaps(places, os.fstat(stream.fileno()).st_size - start)
-        whole = np.asarray(np.memmap(stream, dtype=np.uint8, mode="r"))
-    return {name: _array(name, whole[start:], *place) for name, place in places.items()}, metadata
+    whole, digest = _read_whole(stream, name)
+    if sha256 is not None and digest != sha256:
+        raise ValueError(f"the checksum of {name} is wrong")
+    header, start = _read_header(whole, name)
+    metadata = header.pop(_METADATA, {})
+    if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
+        raise ValueError(f"the metadata of {name} are not strings by name")
+    places = {array: _place(array, entry) for array, entry in header.items()}
+    _require_no_gaps(places, whole.size - start)
+    return {array: _array(array, whole[start:], *place) for array, place in places.items()}, metadata
 
 
-def _read_header(stream: BinaryIO, name: str) -> tuple[dict[str, Any], int]:
+def _read_whole(stream: BinaryIO, name: str) -> tuple[Any, str]:
+    """All bytes of a file, and their SHA-256."""
+    size = os.fstat(stream.fileno()).st_size
+    available = available_bytes()
+    if available is not None and size > available:
+        raise TooLargeError(
+            f"{name} takes {size >> 20} MiB of memory, but {available >> 20} MiB are available: free some memory."
+        )
+    whole, digest, done = np.empty(size, dtype=np.uint8), hashlib.sha256(), 0
+    while done < size:
+        piece = whole[done : done + _PIECE]
+        if not (read := stream.readinto(piece.data)):  # type: ignore[attr-defined]
+            raise ValueError(f"{name} ends too soon")
+        digest.update(piece[:read].data)
+        done += read
+    whole.setflags(write=False)
+    return whole, digest.hexdigest()
+
+
+def _read_header(whole: Any, name: str) -> tuple[dict[str, Any], int]:
     """The header, and where the numbers start."""
-    stream.seek(0)
-    raw = stream.read(8)
+    raw = whole[:8].tobytes()
     length = int.from_bytes(raw, "little")
     if len(raw) < 8 or not 2 <= length <= _LONGEST_HEADER:
         raise ValueError(f"{name} has no header, or one of more than {_LONGEST_HEADER} bytes")
-    text = stream.read(length)
+    text = whole[8 : 8 + length].tobytes()
     if len(text) < length:
         raise ValueError(f"{name} ends within its header")
     if not text.startswith(b"{") or not text.rstrip(b" ").endswith(b"}"):
