@@ -98,7 +98,6 @@ class CorpusFolder:
             raise self.damaged(f"its manifest does not describe a corpus ({sentence(error)})") from None
         self._files = self._opened(folder, sizes)
         self._held: dict[str, npt.NDArray[Any]] = {}
-        self._reading = threading.Lock()
         self._seen: set[int] = set()
 
     @property
@@ -212,8 +211,7 @@ class CorpusFolder:
         kind = self._type(name)
         array = np.empty(number, kind)
         try:
-            with self._reading:
-                found = _read_at(self._files[name], first * kind.itemsize, array.view(np.uint8).data)
+            found = _read_at(self._files[name], first * kind.itemsize, array.view(np.uint8).data)
         except OSError as error:
             raise self.damaged(f"{name}.bin cannot be read ({error.strerror or error})") from None
         if found != array.nbytes:
@@ -252,17 +250,18 @@ def _close(files: dict[str, BinaryIO]) -> None:
         file.close()
 
 
+# For systems that cannot read at a position: there the position of a file is one for all threads.
+_SEEKING = threading.Lock()
+
+
 def _read_at(file: BinaryIO, position: int, buffer: memoryview) -> int:
-    """Fill a buffer from a position on; the position of the file, which a forked process shares, stays where it can."""
+    """Fill a buffer from a position on, without moving the position that other threads and forked processes share."""
+    if not hasattr(os, "preadv"):
+        with _SEEKING:
+            file.seek(position)
+            return file.readinto(buffer)  # type: ignore[attr-defined,no-any-return]
     done = 0
-    while done < len(buffer):
-        if hasattr(os, "preadv"):
-            size = os.preadv(file.fileno(), [buffer[done:]], position + done)
-        else:
-            file.seek(position + done)
-            size = file.readinto(buffer[done:])  # type: ignore[attr-defined]
-        if size == 0:
-            break
+    while done < len(buffer) and (size := os.preadv(file.fileno(), [buffer[done:]], position + done)):
         done += size
     return done
 
