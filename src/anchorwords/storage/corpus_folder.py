@@ -259,7 +259,7 @@ def _read_at(file: BinaryIO, position: int, buffer: memoryview) -> int:
     if not hasattr(os, "preadv"):
         with _SEEKING:
             file.seek(position)
-            return file.readinto(buffer)  # type: ignore[attr-defined,no-any-return]
+            return file.readinto(buffer)  # type: ignore[attr-defined]
     done = 0
     while done < len(buffer) and (size := os.preadv(file.fileno(), [buffer[done:]], position + done)):
         done += size
