@@ -26,7 +26,7 @@ from .forked import Child, needs_fork
 def _make_folders(folder: Path) -> None:
     """Two of each kind, so that files of one can be put into the other."""
     import anchorwords as aw
-    import anchorwords.storage.corpus_folder as corpora
+    import anchorwords.storage.corpus_writer as corpora
 
     folder.mkdir()
     docs_per_block, corpora.BLOCK_DOCS = corpora.BLOCK_DOCS, 20

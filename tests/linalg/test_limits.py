@@ -12,7 +12,7 @@ import time
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from anchorwords.linalg import parallel
+from anchorwords.linalg import limits, parallel
 from anchorwords.linalg.parallel import for_each_block, limited_threads, n_threads, one_library_thread
 
 # A program that enters and leaves limits without a pause while another thread interrupts it a few hundred times: with every
@@ -203,3 +203,33 @@ def test_what_others_set_after_a_limit_is_left_alone():
         with limited_threads(None):
             assert {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} == {1}
         assert {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} == {1}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_waits_while_the_library_is_set(monkeypatch):
+    """A child that is forked in the midst of it finds the library's own lock held, for ever."""
+    setting, set_threads, seen = threading.Event(), limits._set_threads, []
+
+    def slowly(library, number):
+        setting.set()
+        seen.append("begin")
+        time.sleep(0.05)
+        set_threads(library, number)
+        seen.append("end")
+
+    monkeypatch.setattr(limits, "_set_threads", slowly)
+
+    def other():
+        with limited_threads(1):
+            pass
+
+    if not _blas_threads():
+        pytest.skip("NumPy's linear algebra library is not one whose threads can be set")
+    thread = threading.Thread(target=other)
+    thread.start()
+    setting.wait()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if seen.count("begin") == seen.count("end") else 1)
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0

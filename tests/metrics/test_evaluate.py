@@ -20,7 +20,7 @@ from anchorwords.exceptions import DegenerateWarning, InputError
 from anchorwords.metrics import METRICS, Reference
 from anchorwords.metrics.catalogue import BY_NAME, sureness_metrics
 from anchorwords.statistics import norms
-from anchorwords.storage import corpus_folder as store
+from anchorwords.storage import corpus_writer as store
 from tests.metrics import direct
 from tests.strategies import counts
 

@@ -11,7 +11,7 @@ from anchorwords.exceptions import InputError
 from anchorwords.metrics import Reference, npmi_coherence, relative_approximation
 from anchorwords.metrics.reference import as_reference
 from anchorwords.statistics.streamed import StreamedOperator
-from anchorwords.storage import corpus_folder as store
+from anchorwords.storage import corpus_writer as store
 from tests.metrics import direct
 
 NAMES = tuple(f"w{i}" for i in range(30))

@@ -12,7 +12,7 @@ from anchorwords.resampling import reweighted
 from anchorwords.resampling.reweighted import ReplicateStatistics
 from anchorwords.resampling.shards import shard_of
 from anchorwords.sources.convert import in_columns, require_known_words
-from anchorwords.storage import corpus_folder as store
+from anchorwords.storage import corpus_writer as store
 from tests.metrics import direct
 
 NAMES = tuple(f"w{i}" for i in range(30))

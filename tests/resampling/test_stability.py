@@ -20,7 +20,7 @@ from anchorwords.resampling.reweighted import ReplicateStatistics
 from anchorwords.resampling.shards import shard_weights
 from anchorwords.resampling.stability import _interval, stability
 from anchorwords.sources.convert import as_source
-from anchorwords.storage import corpus_folder as store
+from anchorwords.storage import corpus_writer as store
 from tests.metrics import direct
 
 ARRAYS = (

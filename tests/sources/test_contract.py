@@ -13,7 +13,7 @@ from anchorwords.sources.convert import as_source, in_columns
 from anchorwords.sources.kinds import MappedSource
 from anchorwords.sources.source import Source
 from anchorwords.statistics.of_source import cooccurrence_of, documents_with_pairs
-from anchorwords.storage import corpus_folder
+from anchorwords.storage import corpus_writer
 from tests.fits import Blocks
 
 N_DOCS, N_WORDS = 300, 60
@@ -42,7 +42,7 @@ class Own(Source):
 
 def stored(corpus, tmp_path, monkeypatch):
     """The corpus on disk, in several blocks, and too large to be loaded."""
-    monkeypatch.setattr(corpus_folder, "BLOCK_ENTRIES", 500)
+    monkeypatch.setattr(corpus_writer, "BLOCK_ENTRIES", 500)
     corpus.save(tmp_path / "corpus")
     monkeypatch.setattr("anchorwords.sources.convert._HELD", 0)
     return aw.open_corpus(tmp_path / "corpus")

@@ -102,7 +102,7 @@ def test_sharding_and_order_do_not_matter(corpus, size):
 
 
 def test_disk_and_memory_give_the_same_statistics(corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr("anchorwords.storage.corpus_folder.BLOCK_ENTRIES", 700)
+    monkeypatch.setattr("anchorwords.storage.corpus_writer.BLOCK_ENTRIES", 700)
     corpus.save(tmp_path / "c")
     stored = aw.CooccurrenceSketch(5).update(aw.open_corpus(tmp_path / "c"))
     assert relative(statistics(stored), statistics(aw.CooccurrenceSketch(5).update(corpus))) < SAME
@@ -501,7 +501,7 @@ def test_looking_at_a_sketch_does_not_change_it(corpus, parts, tmp_path):
 
 
 def test_a_damaged_block_adds_nothing(corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr("anchorwords.storage.corpus_folder.BLOCK_ENTRIES", 2000)
+    monkeypatch.setattr("anchorwords.storage.corpus_writer.BLOCK_ENTRIES", 2000)
     monkeypatch.setattr("anchorwords.corpus.corpus.row_slices", lambda _: [slice(0, 300), slice(300, 600)])
     corpus.save(tmp_path / "c")
     file = tmp_path / "c" / "counts.bin"

@@ -13,7 +13,7 @@ from anchorwords.exceptions import FractionalCountsWarning, InputError
 from anchorwords.metrics import match_topics
 from anchorwords.sources.kinds import MatrixBlocks
 from anchorwords.statistics.streamed import StreamedOperator
-from anchorwords.storage import corpus_folder as store
+from anchorwords.storage import corpus_writer as store
 
 
 def cut(X, size):

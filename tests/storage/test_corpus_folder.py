@@ -23,6 +23,7 @@ import anchorwords as aw
 from anchorwords.corpus.text_rule import TextRule
 from anchorwords.exceptions import CorpusFormatError, InputError, TooLargeError
 from anchorwords.storage import corpus_folder as store
+from anchorwords.storage import corpus_writer
 from anchorwords.storage import folders as _folders
 
 FILES = ["corpus.json", *store.FORMAT.files]
@@ -49,8 +50,8 @@ def saved(corpus, folder):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of a few documents, so that a small corpus has several, parts included."""
-    monkeypatch.setattr(store, "BLOCK_ENTRIES", 7)
-    monkeypatch.setattr(store, "BLOCK_DOCS", 4)
+    monkeypatch.setattr(corpus_writer, "BLOCK_ENTRIES", 7)
+    monkeypatch.setattr(corpus_writer, "BLOCK_DOCS", 4)
     monkeypatch.setattr("anchorwords.corpus.parts.PART_ENTRIES", 3)
     monkeypatch.setattr("anchorwords.corpus.parts.row_slices.__defaults__", (3,))
     monkeypatch.setattr("anchorwords.corpus.readers._DOCUMENTS", 3)
@@ -490,8 +491,8 @@ def with_documents_once_around_the_numbers(indptr, indices, counts):
 @pytest.mark.parametrize("one_block", [True, False], ids=["one block", "several"])
 def test_hostile_entries_are_refused_whatever_their_checksums_say(folder, monkeypatch, change, one_block):
     if one_block:
-        monkeypatch.setattr(store, "BLOCK_ENTRIES", 1 << 20)
-        monkeypatch.setattr(store, "BLOCK_DOCS", 1 << 20)
+        monkeypatch.setattr(corpus_writer, "BLOCK_ENTRIES", 1 << 20)
+        monkeypatch.setattr(corpus_writer, "BLOCK_DOCS", 1 << 20)
         aw.read_corpus(folder).save(folder)
     parts = {"indptr": "<i8", "indices": "<i4", "counts": "|u1"}
     arrays = {name: np.fromfile(folder / f"{name}.bin", kind) for name, kind in parts.items()}
@@ -533,7 +534,7 @@ def test_hostile_counts_are_refused(tmp_path, value):
 )
 def test_hostile_names_and_frequencies_are_refused(folder, name, change):
     file = folder / f"{name}.bin"
-    change(np.fromfile(file, store._TYPES[name])).astype(store._TYPES[name]).tofile(file)
+    change(np.fromfile(file, store.TYPES[name])).astype(store.TYPES[name]).tofile(file)
     reseal(folder)
     refuses(folder)
 
@@ -634,7 +635,7 @@ def test_a_failure_at_the_end_leaves_the_old_corpus(tmp_path, monkeypatch, where
     if where == "FORMAT":
         monkeypatch.setattr(_folders.FolderFormat, "write_manifest", fail)
     else:
-        monkeypatch.setattr(f"anchorwords.storage.corpus_folder.{where}", fail)
+        monkeypatch.setattr(f"anchorwords.storage.corpus_writer.{where}", fail)
     for write in (lambda: aw.import_corpus(["one two"], tmp_path / "c"), lambda: corpus.save(tmp_path / "c")):
         with pytest.raises(OSError, match="No space left"):
             write()

@@ -31,7 +31,7 @@ def test_folders_of_holes_are_refused_before_memory_is_asked_for(hollow, sizes):
     path = hollow(*sizes)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for function in (aw.open_corpus, aw.read_corpus):
-        with pytest.raises(CorpusFormatError, match="are stored and the rest is a hole"):
+        with pytest.raises(CorpusFormatError, match="almost nothing of its size is stored"):
             function(path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 << 10
 

@@ -13,7 +13,7 @@ import numpy as np
 from .._typing import IntArray, SparseLike
 from .._validation import check_counts, check_vocabulary
 from ..exceptions import InputError
-from ..storage.corpus_folder import save_corpus
+from ..storage.corpus_writer import save_corpus
 from .parts import row_slices
 from .prune import Dropped, curate
 from .text_rule import TextRule

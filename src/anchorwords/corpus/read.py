@@ -18,7 +18,8 @@ from .._typing import SparseLike
 from .._validation import check_n_jobs, check_vocabulary
 from ..exceptions import CorpusFormatError, InputError, TextWarning, TooLargeError
 from ..linalg.parallel import for_each_block
-from ..storage.corpus_folder import FORMAT, CorpusWriter
+from ..storage.corpus_folder import FORMAT
+from ..storage.corpus_writer import CorpusWriter
 from . import readers as found_in
 from .corpus import Corpus
 from .counting import DocumentCounter

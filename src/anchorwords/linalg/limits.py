@@ -103,6 +103,14 @@ class _Limits:
         here = threading.get_ident()
         return [limit.ours for limit in self._entered() if limit.thread == here and math.isfinite(limit.ours)]
 
+    def before_fork(self) -> None:
+        """Wait until no thread sets the library's threads: a child would find the library's own lock held for ever."""
+        self._lock.acquire()
+
+    def after_fork_in_parent(self) -> None:
+        """Let limits be entered and left again."""
+        self._lock.release()
+
     def after_fork(self) -> None:
         """Keep, in a forked child, the limits of the thread that forked: there are no other threads.
 

@@ -77,7 +77,9 @@ def _forget_threads() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_threads)
+    os.register_at_fork(
+        before=LIMITS.before_fork, after_in_parent=LIMITS.after_fork_in_parent, after_in_child=_forget_threads
+    )
 
 
 class _Blocks:

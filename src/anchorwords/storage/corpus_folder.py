@@ -19,11 +19,9 @@ import os
 import threading
 import weakref
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
-from itertools import islice
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Self
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,22 +29,18 @@ import scipy.sparse as sp
 
 from .._typing import SparseLike
 from ..corpus.files import sentence
-from ..corpus.parts import Part, ordered_rows, part_of
 from ..exceptions import CorpusFormatError
-from .folders import FolderFormat, crc_text, packed_strings, unpacked_strings
+from .folders import FolderFormat, crc_text, unpacked_strings
 from .reading import OpenFolder
 
-# Entries of a block: some 50 MB of memory while it is worked on.
-BLOCK_ENTRIES = 1 << 21
-BLOCK_DOCS = 1 << 17
-_TYPES = {
+TYPES = {
     "indptr": "<i8", "indices": "<i4", "counts": "", "words": "|u1", "words.ends": "<i8", "ids": "|u1",
     "ids.ends": "<i8", "df": "<i8", "tf": "<f8",
 }  # fmt: skip
 FORMAT = FolderFormat(
-    "corpus", 1, "import it again", CorpusFormatError, files=tuple(f"{name}.bin" for name in _TYPES)
+    "corpus", 1, "import it again", CorpusFormatError, files=tuple(f"{name}.bin" for name in TYPES)
 )  # fmt: skip
-_COUNT_TYPES = ("|u1", "<u2", "<u4", "<f8")
+COUNT_TYPES = ("|u1", "<u2", "<u4", "<f8")
 
 
 class Block(NamedTuple):
@@ -85,7 +79,7 @@ class CorpusFolder:
             self.n_entries, self.n_tokens = int(manifest["n_entries"]), float(manifest["n_tokens"])
             self.has_ids = bool(manifest["has_ids"])
             self.rule = manifest["rule"]
-            if manifest["count_type"] not in _COUNT_TYPES or not isinstance(self.rule, (dict, type(None))):
+            if manifest["count_type"] not in COUNT_TYPES or not isinstance(self.rule, (dict, type(None))):
                 raise ValueError("an unknown type of counts, or a rule that is none")
             self._count_type = np.dtype(manifest["count_type"])
             self._checksums = {str(name): str(value) for name, value in manifest["checksums"].items()}
@@ -98,7 +92,6 @@ class CorpusFolder:
             raise self.damaged(f"its manifest does not describe a corpus ({sentence(error)})") from None
         self._files = self._opened(folder, sizes)
         self._held: dict[str, npt.NDArray[Any]] = {}
-        self._reading = threading.Lock()
         self._seen: set[int] = set()
 
     @property
@@ -191,7 +184,7 @@ class CorpusFolder:
 
     def _check_block(self, number: int, where: Block, indptr: Any, indices: Any, counts: Any) -> None:
         parts = (indptr, indices, counts)
-        found = tuple(_crc(part) for part in parts)
+        found = tuple(crc(part) for part in parts)
         if found != where.checksums:
             raise self.damaged(f"the checksum of block {number} is wrong")
         if (
@@ -205,15 +198,14 @@ class CorpusFolder:
             raise self.damaged(f"block {number} contradicts itself")
 
     def _type(self, name: str) -> np.dtype[Any]:
-        return self._count_type if name == "counts" else np.dtype(_TYPES[name])
+        return self._count_type if name == "counts" else np.dtype(TYPES[name])
 
     def _read(self, name: str, first: int, number: int) -> npt.NDArray[Any]:
         """Numbers of a file, from one on."""
         kind = self._type(name)
         array = np.empty(number, kind)
         try:
-            with self._reading:
-                found = _read_at(self._files[name], first * kind.itemsize, array.view(np.uint8).data)
+            found = _read_at(self._files[name], first * kind.itemsize, array.view(np.uint8).data)
         except OSError as error:
             raise self.damaged(f"{name}.bin cannot be read ({error.strerror or error})") from None
         if found != array.nbytes:
@@ -225,7 +217,7 @@ class CorpusFolder:
         if name not in self._held:
             size = os.fstat(self._files[name].fileno()).st_size
             array = self._read(name, 0, size // self._type(name).itemsize)
-            if _crc(array) != self._checksums.get(name):
+            if crc(array) != self._checksums.get(name):
                 raise self.damaged(f"the checksum of {name}.bin is wrong")
             array.setflags(write=False)
             self._held[name] = array
@@ -252,22 +244,24 @@ def _close(files: dict[str, BinaryIO]) -> None:
         file.close()
 
 
+# For systems that cannot read at a position: there the position of a file is one for all threads.
+_SEEKING = threading.Lock()
+
+
 def _read_at(file: BinaryIO, position: int, buffer: memoryview) -> int:
-    """Fill a buffer from a position on; the position of the file, which a forked process shares, stays where it can."""
+    """Fill a buffer from a position on, without moving the position that other threads and forked processes share."""
+    if not hasattr(os, "preadv"):
+        with _SEEKING:
+            file.seek(position)
+            return file.readinto(buffer)  # type: ignore[attr-defined]
     done = 0
-    while done < len(buffer):
-        if hasattr(os, "preadv"):
-            size = os.preadv(file.fileno(), [buffer[done:]], position + done)
-        else:
-            file.seek(position + done)
-            size = file.readinto(buffer[done:])  # type: ignore[attr-defined]
-        if size == 0:
-            break
+    while done < len(buffer) and (size := os.preadv(file.fileno(), [buffer[done:]], position + done)):
         done += size
     return done
 
 
-def _crc(array: npt.NDArray[Any]) -> str:
+def crc(array: npt.NDArray[Any]) -> str:
+    """CRC-32 of an array, as it stands in a manifest."""
     return crc_text(zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data))
 
 
@@ -292,220 +286,3 @@ def _ascending(indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.int32]) ->
     ends = indptr[1:-1]
     rises[ends[(ends > 0) & (ends < indices.size)] - 1] = True
     return bool(rises.all())
-
-
-class CorpusWriter:
-    """Fills the folder of a corpus: rows first, the names of the columns when all are known.
-
-    Memory is that of the vocabulary, of the documents' lengths and of a block: rows wait in a file until words have their
-    final numbers. Use it in a ``with`` statement, which closes its files whatever happens.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._stack = ExitStack()
-        self._parts: list[tuple[npt.NDArray[np.uint32], str]] = []  # lengths and type of counts
-        self._ids = _Strings(folder, "ids", self._stack)
-        self._largest = 0.0
-        self._whole_numbers = True
-        self._waiting = _File(folder, "waiting", self._stack)
-        self.n_docs = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-    def add(self, part: Part) -> None:
-        """Append rows."""
-        largest = float(part.counts.max(initial=0))
-        whole = part.counts.dtype.kind in "iu" or bool((part.counts == np.floor(part.counts)).all())
-        kind = _smallest_type(largest, whole)
-        self._largest, self._whole_numbers = max(self._largest, largest), self._whole_numbers and whole
-        self._parts.append((part.lengths.astype(np.uint32), kind))
-        self.n_docs += part.lengths.size
-        self._waiting.write(part.indices.astype("<i4", copy=False))
-        self._waiting.write(part.counts.astype(kind, copy=False))
-        if part.ids is not None:
-            self._ids.add(part.ids)
-
-    def ids(self) -> Iterator[str]:
-        """The ids written so far."""
-        return self._ids.read()
-
-    def finish(
-        self,
-        words: Sequence[str],
-        numbers: npt.NDArray[np.int32] | None,
-        rule: dict[str, Any] | None,
-    ) -> None:
-        """Write what is left, given all words and the new number of each old one (None: numbers are final)."""
-        self._waiting.close()
-        kind = _smallest_type(self._largest, self._whole_numbers)
-        entries = _Entries(self._folder, len(words), kind, self._stack)
-        for rows in self._rows(len(words), numbers):
-            entries.add(rows)
-        self._waiting.path.unlink()
-        blocks = entries.close()
-        checksums = self._ids.close()
-        names = _Strings(self._folder, "words", self._stack)
-        names.add(words)
-        checksums |= names.close()
-        has_ids = self._ids.number > 0
-        if not has_ids:
-            for name in ("ids", "ids.ends"):
-                (self._folder / f"{name}.bin").unlink()
-                del checksums[name]
-        for name, array in (("df", entries.df), ("tf", entries.tf)):
-            raw = array.astype(_TYPES[name]).tobytes()
-            (self._folder / f"{name}.bin").write_bytes(raw)
-            checksums[name] = crc_text(zlib.crc32(raw))
-        FORMAT.write_manifest(
-            self._folder,
-            {
-                "n_docs": entries.n_docs, "n_words": len(words), "n_entries": entries.n_entries,
-                "n_tokens": float(entries.tf.sum()), "count_type": np.dtype(kind).str, "has_ids": has_ids, "rule": rule,
-                "checksums": checksums, "blocks": blocks,
-            },
-        )  # fmt: skip
-
-    def _rows(self, n_words: int, numbers: npt.NDArray[np.int32] | None) -> Iterator[SparseLike]:
-        with self._waiting.path.open("rb") as waiting:
-            for lengths, kind in self._parts:
-                size = int(lengths.sum())
-                indices = np.frombuffer(waiting.read(4 * size), dtype="<i4")
-                counts = np.frombuffer(waiting.read(np.dtype(kind).itemsize * size), dtype=kind)
-                yield ordered_rows(Part(lengths, indices, counts), numbers, n_words)
-
-
-def _smallest_type(largest: float, whole: bool) -> str:
-    if not whole:
-        return "<f8"
-    return next(kind for kind, limit in zip(_COUNT_TYPES, (2**8, 2**16, 2**32, np.inf), strict=True) if largest < limit)
-
-
-class _File:
-    """A file that is written piece by piece, with the checksum of what was written since it was last asked for."""
-
-    def __init__(self, folder: Path, name: str, stack: ExitStack) -> None:
-        self.path = folder / f"{name}.bin"
-        self._stream = self.path.open("wb")
-        stack.callback(self._close_quietly)
-        self.flush = self._stream.flush
-        self._crc = 0
-
-    def write(self, array: npt.NDArray[Any]) -> None:
-        raw = np.ascontiguousarray(array).view(np.uint8).data
-        self._stream.write(raw)
-        self._crc = zlib.crc32(raw, self._crc)
-
-    def checksum(self) -> str:
-        value, self._crc = self._crc, 0
-        return crc_text(value)
-
-    def close(self) -> None:
-        self._stream.close()
-
-    def _close_quietly(self) -> None:
-        """Close what is given up: that the rest cannot be written does not matter any more."""
-        with suppress(OSError):
-            self._stream.close()
-
-
-class _Strings:
-    """Strings one after the other, and where each ends."""
-
-    def __init__(self, folder: Path, name: str, stack: ExitStack) -> None:
-        self._name = name
-        self._text, self._ends = _File(folder, name, stack), _File(folder, f"{name}.ends", stack)
-        self._size = 0
-        self.number = 0
-
-    def add(self, strings: Sequence[str]) -> None:
-        text, ends = packed_strings(strings)
-        self._text.write(text)
-        self._ends.write((self._size + ends).astype("<i8"))
-        self._size += text.size
-        self.number += ends.size
-
-    def read(self) -> Iterator[str]:
-        """The strings written so far."""
-        self._text.flush()
-        self._ends.flush()
-        with self._text.path.open("rb") as text, self._ends.path.open("rb") as ends:
-            begin = 0
-            while piece := ends.read(1 << 16):
-                for end in np.frombuffer(piece, dtype="<i8").tolist():
-                    yield text.read(end - begin).decode("utf-8", "surrogatepass")
-                    begin = end
-
-    def close(self) -> dict[str, str]:
-        found = {self._name: self._text.checksum(), f"{self._name}.ends": self._ends.checksum()}
-        self._text.close()
-        self._ends.close()
-        return found
-
-
-class _Entries:
-    """The rows on disk, in blocks, with what is counted on the way."""
-
-    def __init__(self, folder: Path, n_words: int, kind: str, stack: ExitStack) -> None:
-        names = ("indptr", "indices", "counts")
-        self._indptr, self._indices, self._counts = (_File(folder, name, stack) for name in names)
-        self._kind = kind
-        self._pending: list[SparseLike] = []
-        self._pending_entries = self._pending_docs = 0
-        self._blocks: list[list[Any]] = []
-        self.n_docs = self.n_entries = 0
-        self.df = np.zeros(n_words, dtype=np.int64)
-        self.tf = np.zeros(n_words)
-
-    def add(self, rows: SparseLike) -> None:
-        n_words = self.df.size
-        self.df += np.bincount(rows.indices, minlength=n_words)
-        self.tf += np.bincount(rows.indices, weights=rows.data, minlength=n_words)
-        self.n_docs += rows.shape[0]
-        self._pending.append(rows)
-        self._pending_entries += rows.nnz
-        self._pending_docs += rows.shape[0]
-        if self._pending_entries >= BLOCK_ENTRIES or self._pending_docs >= BLOCK_DOCS:
-            self._flush()
-
-    def _flush(self) -> None:
-        if not self._pending:
-            return
-        lengths = np.concatenate([np.diff(rows.indptr) for rows in self._pending])
-        indptr = self.n_entries + np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype("<i8")
-        # The last number of a block is the first of the next: it is written once, and is in both checksums.
-        self._indptr.write(indptr[:-1])
-        for rows in self._pending:
-            self._indices.write(rows.indices.astype("<i4", copy=False))
-            self._counts.write(rows.data.astype(self._kind))
-        self._indptr.checksum()
-        checksums = [_crc(indptr), self._indices.checksum(), self._counts.checksum()]
-        self._blocks.append([self._pending_docs, self._pending_entries, *checksums])
-        self.n_entries += self._pending_entries
-        self._pending, self._pending_entries, self._pending_docs = [], 0, 0
-
-    def close(self) -> list[list[Any]]:
-        self._flush()
-        self._indptr.write(np.array([self.n_entries], dtype="<i8"))
-        for file in (self._indptr, self._indices, self._counts):
-            file.close()
-        return self._blocks
-
-
-def save_corpus(
-    path: str | os.PathLike[str],
-    blocks: Iterable[SparseLike],
-    vocabulary: Sequence[str],
-    ids: Iterable[str] | None,
-    rule: dict[str, Any] | None,
-) -> None:
-    """Write a corpus folder from blocks of rows whose columns are those of the vocabulary."""
-    names = None if ids is None else iter(ids)
-    with FORMAT.written(path) as folder, CorpusWriter(folder) as writer:
-        for block in blocks:
-            writer.add(part_of(block, None if names is None else list(islice(names, block.shape[0]))))
-        writer.finish(vocabulary, None, rule)

@@ -38,6 +38,7 @@ class OpenFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._descriptor: int | None = None
+        self._size = self._stored = 0  # bytes of the files that were opened, with and without holes
         if _PINS:
             self._descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         elif not path.is_dir():
@@ -62,8 +63,10 @@ class OpenFolder:
             about = os.fstat(descriptor)
             if not stat.S_ISREG(about.st_mode):
                 raise OSError(errno.EINVAL, "not a plain file", name)
-            if is_bomb(about.st_size, stored_bytes(descriptor, about.st_size)):
-                raise OSError(errno.EFBIG, "almost nothing of its size is stored", name)
+            self._size += about.st_size
+            self._stored += stored_bytes(descriptor, about.st_size)
+            if is_bomb(self._size, self._stored):
+                raise OSError(errno.EFBIG, "it consists of holes: almost nothing of its size is stored", name)
             return os.fdopen(descriptor, "rb")
         except BaseException:
             os.close(descriptor)
