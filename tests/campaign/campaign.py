@@ -217,6 +217,7 @@ class _Worker:
         self._process = context.Process(target=_work, args=arguments, daemon=False)
         self._process.start()
         theirs.close()
+        self.answers.recv()  # once it has loaded everything, so that no trial is charged for that
 
     def give(self, number: int | None) -> bool:
         """Start a trial; False if there is none left."""
@@ -256,6 +257,7 @@ class _Worker:
 
 
 def _work(answers: Connection, area: Area, seed: int, shared: str) -> None:
+    answers.send("ready")
     while True:
         try:
             number = answers.recv()

@@ -23,6 +23,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from anchorwords.storage import temporary
+
 _PR_SET_PDEATHSIG, _PR_SET_PTRACER, _PR_SET_PTRACER_ANY = 1, 0x59616D61, ctypes.c_ulong(-1)
 
 
@@ -221,6 +223,8 @@ def _end(work: Callable[[], object], limits: Callable[[], object] | None) -> Non
             traceback.print_exc()
         sys.stdout.flush()
         sys.stderr.flush()
+        if code in (INTERRUPTED, 130):  # what ours does at the end of a program; other ends must not need it
+            temporary._remove_all_own()
     finally:
         os._exit(code)
 

@@ -998,7 +998,7 @@ def test_files_that_are_missing_or_no_files(folder):
     (folder / "model.safetensors").unlink()
     refused(folder, "model.safetensors is missing")
     (folder / "model.safetensors").mkdir()
-    refused(folder, "model.safetensors cannot be read: not a plain file")
+    refused(folder, "model.safetensors cannot be read: Is a directory")
 
 
 def test_files_that_are_too_many(folder):

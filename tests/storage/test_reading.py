@@ -18,7 +18,7 @@ import pytest
 
 import anchorwords as aw
 from anchorwords.exceptions import CorpusFormatError, InputError
-from anchorwords.storage import replacing
+from anchorwords.storage import reading, replacing
 from anchorwords.storage.reading import OpenFolder, read_as_one
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes with names")
@@ -251,3 +251,23 @@ def test_no_file_is_left_open(tmp_path):
         del corpus
     if opened is not None:
         assert len(os.listdir("/proc/self/fd")) < opened
+
+
+@pytest.mark.parametrize("moment", ["fstat", "stored_bytes"])
+def test_an_interruption_while_a_file_is_opened_is_not_taken_for_a_missing_file(made, tmp_path, monkeypatch, moment):
+    # A find of the campaign: the descriptor was closed twice, and the error of that hid the interruption.
+    shutil.copytree(made / "model", tmp_path / "model")
+    model = aw.load_model(tmp_path / "model")
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    if moment == "fstat":
+        fstat = os.fstat
+        monkeypatch.setattr(
+            reading.os, "fstat", lambda fd: fstat(fd) if os.path.isdir(f"/proc/self/fd/{fd}") else interrupt()
+        )
+    else:
+        monkeypatch.setattr(reading, "stored_bytes", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.save(tmp_path / "model")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 import pytest
 
@@ -196,3 +198,45 @@ def test_one_process_at_a_time_holds_a_result(tmp_path, monkeypatch):
         pass
     with held(tmp_path / "model"):
         pass
+
+
+@pytest.mark.parametrize("when", ["mkdir", "after mkdir", "rmtree"])
+def test_an_interruption_at_any_moment_leaves_nothing(tmp_path, monkeypatch, when):
+    # A find of the campaign: Ctrl-C between the creation of a folder and the note that it has to be removed.
+    mkdir, rmtree, interrupted = Path.mkdir, shutil.rmtree, []
+
+    def interrupting_mkdir(self, *arguments, **options):
+        if when == "after mkdir":
+            mkdir(self, *arguments, **options)
+        raise KeyboardInterrupt
+
+    def interrupting_rmtree(path, **options):
+        if not interrupted:
+            interrupted.append(path)
+            raise KeyboardInterrupt
+        rmtree(path, **options)
+
+    if when == "rmtree":
+        monkeypatch.setattr(shutil, "rmtree", interrupting_rmtree)
+    else:
+        monkeypatch.setattr(Path, "mkdir", interrupting_mkdir)
+    with pytest.raises(KeyboardInterrupt), temporary_folder(tmp_path / "model"):
+        pass
+    assert os.listdir(tmp_path) == []
+    assert not temporary._OWN
+
+
+def test_what_is_left_at_the_end_of_a_program_is_removed(tmp_path):
+    script = f"""
+from pathlib import Path
+from anchorwords.storage import temporary
+folder = temporary.temporary_folder(Path({str(tmp_path)!r}) / "model")
+folder.__enter__()
+temporary.shutil.rmtree, keep = lambda *_, **__: None, temporary.shutil.rmtree
+del folder
+assert list(Path({str(tmp_path)!r}).iterdir())
+temporary._OWN.update(Path({str(tmp_path)!r}).iterdir())
+temporary.shutil.rmtree = keep
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
+    assert os.listdir(tmp_path) == []

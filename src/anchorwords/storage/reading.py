@@ -55,22 +55,25 @@ class OpenFolder:
 
     def open(self, name: str) -> BinaryIO:
         """Open a plain file; OSError for anything else, such as a pipe, on which reading would wait for ever."""
-        if self._descriptor is None:
-            descriptor = os.open(self.path / name, _PLAIN)
-        else:
-            descriptor = os.open(name, _PLAIN, dir_fd=self._descriptor)
+        stream = open(self._place(name), "rb", opener=self._opened)  # noqa: SIM115
         try:
-            about = os.fstat(descriptor)
+            about = os.fstat(stream.fileno())
             if not stat.S_ISREG(about.st_mode):
                 raise OSError(errno.EINVAL, "not a plain file", name)
             self._size += about.st_size
-            self._stored += stored_bytes(descriptor, about.st_size)
+            self._stored += stored_bytes(stream.fileno(), about.st_size)
             if is_bomb(self._size, self._stored):
                 raise OSError(errno.EFBIG, "it consists of holes: almost nothing of its size is stored", name)
-            return os.fdopen(descriptor, "rb")
         except BaseException:
-            os.close(descriptor)
+            stream.close()
             raise
+        return stream
+
+    def _place(self, name: str) -> str:
+        return str(self.path / name) if self._descriptor is None else name
+
+    def _opened(self, place: str, _: int) -> int:
+        return os.open(place, _PLAIN, dir_fd=self._descriptor)
 
     def names(self) -> list[str]:
         """Names of what is in the folder, sorted."""

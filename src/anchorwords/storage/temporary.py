@@ -7,6 +7,7 @@ locked, is given up and made again. Where the system has no such locks, a folder
 
 from __future__ import annotations
 
+import atexit
 import errno
 import os
 import re
@@ -27,9 +28,11 @@ _ABANDONED_AFTER = 24 * 3600.0
 _LONGEST_NAME = 200
 _ATTEMPTS = 100
 # Seconds to wait for the lock of a folder that another process is replacing, which takes it a moment.
-_PATIENCE = 60.0
+_PATIENCE = 30.0
 # Descriptors of locks, for a forked child to close: it would hold the locks for as long as it lives.
 _LOCKS: set[int] = set()
+# Temporary folders of this process that are not removed yet.
+_OWN: set[Path] = set()
 
 
 def beside(target: Path, mark: str) -> Path:
@@ -62,13 +65,15 @@ def temporary_folder(target: Path, *, private: bool = False) -> Iterator[Path]:
 def _locked_folder(target: Path, mode: int, stack: ExitStack) -> Path:
     for _ in range(_ATTEMPTS):
         folder = beside(target, PARTIAL)
+        # Before it is there: an interruption may come between any two instructions.
+        stack.callback(_remove_own, folder)
+        _OWN.add(folder)
         folder.mkdir(mode)  # the system applies the umask
-        stack.callback(remove_folder, folder)
         with suppress(FileNotFoundError):
             lock = _locked(folder, wait=True)
             stack.callback(_release, lock)
             if _is_still(folder, lock):
-                stack.callback(remove_folder, folder)  # before the lock is released
+                stack.callback(_remove_own, folder)  # before the lock is released
                 return folder
     raise OSError(f"no temporary folder for {target.name} could be made in {target.parent}")
 
@@ -158,13 +163,27 @@ def _release(lock: int | None) -> None:
         os.close(lock)
 
 
-def _forget_locks() -> None:
+def _forget() -> None:
+    """In a forked child: locks and folders are the parent's."""
+    _OWN.clear()
     while _LOCKS:
         os.close(_LOCKS.pop())
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_locks)
+    os.register_at_fork(after_in_child=_forget)
+
+
+def _remove_own(folder: Path) -> None:
+    remove_folder(folder)
+    _OWN.discard(folder)
+
+
+@atexit.register
+def _remove_all_own() -> None:
+    """Remove what an interruption in the midst of a removal has left."""
+    while _OWN:
+        _remove_own(next(iter(_OWN)))
 
 
 @contextmanager
