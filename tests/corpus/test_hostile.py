@@ -662,7 +662,7 @@ def test_tokens_that_cannot_be_written_are_refused(read):
     refused(read, [10**5000], "document 1: expected a text or a list of tokens, but found int a value of type int")
     refused(read, [["one", [10**5000]]], "tokens must be words or numbers")
     for bad in (10**5000, Bad()):
-        frame = pd.DataFrame({"id": [bad], "text": ["one two"]})
+        frame = pd.DataFrame({"id": pd.Series([bad], dtype=object), "text": ["one two"]})
         refused(read, frame, "row 1: .* cannot be written as text", id_column="id")
 
 
