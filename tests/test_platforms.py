@@ -18,6 +18,9 @@ import pytest
 # Run before anything else is imported: SYSTEM is "macOS" or "Windows".
 HIDE = """
 import builtins, ctypes, io, os, sys
+import asyncio, subprocess  # the standard library decides by the name of the system, which stays
+for name in ("shutil", "tempfile"):  # but these look at what there is
+    sys.modules.pop(name, None)
 
 class Hidden:
     def find_spec(self, name, path=None, target=None):
