@@ -345,7 +345,7 @@ def start(*arguments):
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     return subprocess.Popen(
         [sys.executable, "-m", "anchorwords", *map(str, arguments)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment,
     )  # fmt: skip
 
 
