@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import signal
+import threading
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +17,10 @@ from anchorwords.infer import compose
 # Examples are not timed: the first one compiles kernels, and machines differ.
 settings.register_profile("anchorwords", deadline=None)
 settings.load_profile("anchorwords")
+
+# A shell that starts the suite in the background has it ignore Ctrl-C, and every process that a test starts as well.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

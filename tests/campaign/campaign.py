@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import multiprocessing
 import shutil
+import signal
 import tempfile
 import time
 import traceback
@@ -257,6 +258,7 @@ class _Worker:
 
 
 def _work(answers: Connection, area: Area, seed: int, shared: str) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a campaign in the background has it ignored
     answers.send("ready")
     while True:
         try:
