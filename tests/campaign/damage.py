@@ -252,18 +252,23 @@ def _too_long(*_: Any) -> None:
 _RIGHT: dict[tuple[Path, str], str] = {}
 
 
+def _copied(trial: Trial, folders: Path, name: str, use: Any) -> tuple[Path, Path]:
+    """A copy of a folder, and one of its files; what the folder holds is read once, for comparison."""
+    if (folders, name) not in _RIGHT:
+        _RIGHT[folders, name] = use(folders / f"{name}-0")
+    folder = trial.folder / name
+    shutil.copytree(folders / f"{name}-0", folder)
+    files = sorted(folder.iterdir())
+    return folder, files[trial.rng.integers(len(files))]
+
+
 def _damage_a_file(trial: Trial) -> str:
     """Damage a file, then load the folder and use all that it holds."""
     from anchorwords.exceptions import AnchorwordsError
 
     name, use = _KINDS[trial.number % len(_KINDS)]
     folders = trial.once("folders", _make_folders)
-    if (folders, name) not in _RIGHT:
-        _RIGHT[folders, name] = use(folders / f"{name}-0")
-    folder, rng = trial.folder / name, trial.rng
-    shutil.copytree(folders / f"{name}-0", folder)
-    files = sorted(folder.iterdir())
-    file = files[rng.integers(len(files))]
+    folder, file, rng = *_copied(trial, folders, name, use), trial.rng
     change = _CHANGES[rng.integers(len(_CHANGES))]
     done = change(file, folders / f"{name}-1", rng)
     what = f"{name}: {file.name} {done}"
@@ -284,12 +289,7 @@ def _truncate_while_open(trial: Trial) -> str:
 
     folders = trial.once("folders", _make_folders)
     name, use = _KINDS[trial.number % 2]
-    if (folders, name) not in _RIGHT:
-        _RIGHT[folders, name] = use(folders / f"{name}-0")
-    folder, rng = trial.folder / name, trial.rng
-    shutil.copytree(folders / f"{name}-0", folder)
-    files = sorted(folder.iterdir())
-    file = files[rng.integers(len(files))]
+    folder, file, rng = *_copied(trial, folders, name, use), trial.rng
     left = int(rng.integers(file.stat().st_size)) if file.stat().st_size else 0
 
     def run() -> None:

@@ -89,7 +89,7 @@ def _after_error(place: Place, ran: Ran, what: str, *, cleans: bool = True) -> s
 
 
 def _limit_file_sizes(trial: Trial) -> str:
-    """Run a writer that may write files of so many bytes only."""
+    """Run a writer under a limit on the size of files."""
     stage, writer = stage_of(trial), WRITERS[trial.number % len(WRITERS)]
     place = stage.place(trial.folder / "trial", writer, old=bool(trial.rng.integers(2)))
     size = int(trial.rng.integers(1, 2 * _largest(place)))

@@ -14,7 +14,7 @@ from pathlib import Path
 from ..exceptions import CorpusFormatError, InputError
 from .files import shown
 
-# Characters of a field that our own splitting refuses, as a line of so many bytes is refused.
+# Longest field that our own splitting accepts, in characters; the limit is that of a line in bytes.
 _LONGEST_FIELD = 1 << 29
 _QUOTE = '"'
 

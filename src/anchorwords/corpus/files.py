@@ -20,7 +20,7 @@ Watch: TypeAlias = Callable[[float], None]
 
 _CHUNK = 1 << 22
 _LONGEST_LINE = 1 << 29
-# A file without a line feed in so many bytes, but with carriage returns, ends its lines in those.
+# If the first bytes of a file, up to this number, hold carriage returns but no line feed, lines end in carriage returns.
 _LOOKAHEAD = 1 << 22
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 # Frames that readers of zstd have to skip begin with any of sixteen numbers, whose first bytes are 0x50 to 0x5f.

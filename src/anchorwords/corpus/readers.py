@@ -299,7 +299,7 @@ def named_columns(where: str, names: list[str], text: Column, name: Column) -> t
 
 
 def arrow_rows(batch: Any, wanted: str, named: str | None, where: str, before: int = 0) -> Documents:
-    """The rows of a batch of arrow, which come after so many others."""
+    """Rows of an Arrow batch, numbered after those of the batches before it."""
     ids = [None] * batch.num_rows if named is None else map(str, values_of(batch.column(named)))
     for number, (label, value) in enumerate(zip(ids, values_of(batch.column(wanted)), strict=True), start=before + 1):
         yield label, as_document(value, f"{where}, row {number}")

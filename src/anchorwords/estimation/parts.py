@@ -89,7 +89,7 @@ def parameters_to_dict(estimator: Any) -> dict[str, Any]:
 
 
 def parameters_from_dict(parameters: Mapping[str, Any], n_components: int) -> dict[str, Any]:
-    """Inverse of :func:`parameters_to_dict` for a model with so many topics; ValueError for values that cannot be."""
+    """Inverse of :func:`parameters_to_dict` for a model with this number of topics; ValueError for invalid values."""
     given: dict[str, Any] = {"n_components": n_components} | dict(parameters)
     for name, value in given.items():
         if name in _CAN_BE and not _CAN_BE[name](value):

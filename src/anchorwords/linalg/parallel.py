@@ -33,7 +33,7 @@ class _Helpers:
         self.n_started = 0
 
     def call(self, task: Callable[[], None], n_times: int) -> None:
-        """Have up to so many threads call the task, soon; fewer if the system gives no more threads."""
+        """Have up to this number of threads call the task; fewer if the system cannot start more threads."""
         with self._lock:
             while self.n_started < n_times:
                 try:
