@@ -70,7 +70,15 @@ def test_what_cannot_be_written_is_refused_before_the_work(home, tmp_path, monke
     assert sorted(os.listdir(tmp_path)) == before
 
 
-def test_a_model_that_cannot_be_saved_after_the_fit_is_saved_elsewhere(home, tmp_path, monkeypatch):
+@pytest.fixture
+def tmp(tmp_path, monkeypatch) -> Path:
+    """A directory for temporary files of this test alone."""
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    return tmp_path / "tmp"
+
+
+def test_a_model_that_cannot_be_saved_after_the_fit_is_saved_elsewhere(home, tmp_path, monkeypatch, tmp):
     # The disk fills, or somebody puts something else there, while the fit runs.
     save = AnchorTopicModel.save
 
@@ -84,11 +92,12 @@ def test_a_model_that_cannot_be_saved_after_the_fit_is_saved_elsewhere(home, tmp
     assert done.returncode == 1
     assert "No space left on device" in done.stderr
     kept = Path(re.search(r"saved in (\S+) instead", done.stderr)[1])
+    assert kept.parent == tmp
     assert aw.load_model(kept).n_components == 3
     assert not (tmp_path / "model").exists()
 
 
-def test_what_is_put_at_the_target_during_a_fit_is_kept_and_so_is_the_model(home, tmp_path, monkeypatch):
+def test_what_is_put_at_the_target_during_a_fit_is_kept_and_so_is_the_model(home, tmp_path, monkeypatch, tmp):
     fit, target = AnchorTopicModel.fit, tmp_path / "model"
 
     def slowly(self, *arguments, **options):
@@ -101,6 +110,7 @@ def test_what_is_put_at_the_target_during_a_fit_is_kept_and_so_is_the_model(home
     assert done.returncode == 1
     assert (target / "thesis.txt").read_text() == "precious"
     kept = Path(re.search(r"saved in (\S+) instead", done.stderr)[1])
+    assert kept.parent == tmp
     assert aw.load_model(kept).n_components == 3
 
 
@@ -112,18 +122,16 @@ def test_standard_streams_are_not_replaced(home):
         assert before is None or os.stat(device).st_mode == before
 
 
-def test_where_nothing_can_be_saved_nothing_is_left(home, tmp_path, monkeypatch):
+def test_where_nothing_can_be_saved_nothing_is_left(home, tmp_path, monkeypatch, tmp):
     def failing(self, path):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
-    (tmp_path / "tmp").mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
     monkeypatch.setattr(AnchorTopicModel, "save", failing)
     done = run("fit", home / "corpus", "-k", 3, "-o", tmp_path / "model")
     assert done.returncode == 1
     assert "No space left on device" in done.stderr
     assert "instead" not in done.stderr
-    assert os.listdir(tmp_path / "tmp") == []
+    assert os.listdir(tmp) == []
 
 
 def test_an_interruption_before_the_command_begins_is_one_word(monkeypatch, capsys):
