@@ -12,7 +12,7 @@ import anchorwords as aw
 from anchorwords.datasets import make_topics
 from anchorwords.exceptions import InputError
 from anchorwords.infer import compose
-from anchorwords.interpret.prevalence import prevalence_by
+from anchorwords.interpret.prevalence import _Sums, prevalence_by
 from anchorwords.interpret.topic_words import top_words
 from tests.interpret.records import record_of
 
@@ -231,3 +231,32 @@ def test_newsgroups_are_about_what_they_say(data_folder):
         k = int((found.prevalence[g] / overall).argmax())
         assert word in words[k]
         assert found.low[g, k] > whole.high[0, k]
+
+
+@pytest.mark.parametrize("power", [-1000, -537, 0, 900])
+@pytest.mark.parametrize("n_blocks", [1, 4])
+def test_the_scale_of_weights_does_not_matter(power, n_blocks):
+    # Squares of weights below 1e-162 are zero: found by the campaign, as a division of zero by zero.
+    rng = np.random.default_rng(0)
+    groups, w, a = rng.integers(0, 3, 40), rng.dirichlet([0.3] * 4, 40), rng.uniform(1.0, 100.0, 40)
+    plain = _Sums(3, 4)
+    plain.add(groups, w, a, a)
+    sums = _Sums(3, 4)
+    for rows in np.array_split(np.arange(40), n_blocks):
+        tiny = np.ldexp(a[rows], power)
+        sums.add(groups[rows], w[rows], tiny, tiny)
+    for found, expected in zip(sums.mean_and_error(), plain.mean_and_error(), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_weights_that_differ_by_all_the_range_of_numbers(order):
+    a = np.array([1e-300, 3e-300, 1e300, 2e300, 1e-300])[::order]
+    w = np.array([[1.0, 0.0], [0.0, 1.0], [0.25, 0.75], [1.0, 0.0], [0.0, 1.0]])[::order]
+    sums = _Sums(1, 2)
+    for row in range(5):
+        sums.add(np.array([0]), w[[row]], a[[row]], a[[row]])
+    mean, error = sums.mean_and_error()
+    np.testing.assert_allclose(mean, [[0.75, 0.25]], rtol=1e-12)
+    # The definition, with what 1e-300 adds left out: n / (n - 1) sum a^2 (w - mean)^2 over (sum a)^2.
+    np.testing.assert_allclose(error, np.sqrt(5 / 4 * (0.5**2 + 4 * 0.25**2)) / 3 * np.ones((1, 2)), rtol=1e-12)

@@ -9,6 +9,7 @@ from typing import Any
 from ..exceptions import CorpusFormatError, InputError
 from .arrow_values import is_list
 from .files import Watch, refuse_bomb, refuse_holes, require_file, sentence, short, shown, unchanged
+from .parquet_footer import require_sound_footer
 from .parquet_pages import Announced, announced_by_pages, most_repeated
 from .readers import Column, Documents, arrow_rows, named_columns
 
@@ -74,6 +75,7 @@ def _within_limits(path: Path, file: Any, wanted: str, named: str | None) -> tup
     texts: list[str] = []
     rows, unpacked = _ROWS, 0
     with path.open("rb") as stream:
+        require_sound_footer(stream, metadata)
         for name in (wanted,) if named is None else (wanted, named):
             has_lists = _check_type(path, file.schema_arrow.field(name).type, name, name == named)
             for number, leaf in _leaves(metadata, name):

@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import IO, Any, NamedTuple
 
+from .thrift import Thrift
+
 # Longest header of a page; pyarrow has the same limit.
 _LONGEST_HEADER = 1 << 24
-_DEEPEST = 16
-
-# Types of Thrift's compact protocol.
-_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
-_INTEGERS = (4, 5, 6)
 # Types of pages; for each the field of the header that tells of its values, and the fields of that with number and encoding.
 _DATA, _INDEX, _DICTIONARY, _DATA_V2 = 0, 1, 2, 3
 _ABOUT = {_DATA: (5, 1, 2), _DICTIONARY: (7, 1, 2), _DATA_V2: (8, 1, 4)}
@@ -159,7 +156,7 @@ def _page(stream: IO[bytes], offset: int) -> Page:
     size = 1 << 8
     while True:
         stream.seek(offset)
-        header = _Thrift(stream.read(size))
+        header = Thrift(stream.read(size))
         try:
             fields = header.struct()
             break
@@ -176,76 +173,3 @@ def _page(stream: IO[bytes], offset: int) -> Page:
     if min(kind, unpacked, packed, values, encoding) < 0:
         raise ValueError(f"the page at byte {offset} has no size, or a negative one")
     return Page(kind, unpacked, packed, values, encoding, offset + header.at)
-
-
-class _Thrift:
-    """Reads Thrift's compact protocol; IndexError where the bytes end too soon."""
-
-    def __init__(self, raw: bytes) -> None:
-        self.raw, self.at = raw, 0
-
-    def struct(self, depth: int = 0) -> dict[tuple[int, str], Any]:
-        """Integers and structs of a struct, by their number and kind; the last counts, as for the reader of pyarrow."""
-        if depth > _DEEPEST:
-            raise ValueError("the header of a page is nested too deeply")
-        fields: dict[tuple[int, str], Any] = {}
-        number = 0
-        while head := self._byte():
-            number = number + (head >> 4) if head >> 4 else self._integer()
-            kind = head & 15
-            if kind in _INTEGERS:
-                fields[number, "integer"] = self._integer()
-            elif kind == _STRUCT:
-                fields[number, "struct"] = self.struct(depth + 1)
-            elif kind not in (_TRUE, _FALSE):
-                self._skip(kind, depth + 1)
-        return fields
-
-    def _skip(self, kind: int, depth: int) -> None:
-        if depth > _DEEPEST:
-            raise ValueError("the header of a page is nested too deeply")
-        if kind in (_TRUE, _FALSE, _BYTE):
-            self._move(1)
-        elif kind in _INTEGERS:
-            self._varint()
-        elif kind == _DOUBLE:
-            self._move(8)
-        elif kind == _BINARY:
-            self._move(self._varint())
-        elif kind in (_LIST, _SET):
-            head = self._byte()
-            for _ in range(head >> 4 if head >> 4 < 15 else self._varint()):
-                self._skip(head & 15, depth + 1)
-        elif kind == _MAP:
-            if size := self._varint():
-                kinds = self._byte()
-                for _ in range(size):
-                    self._skip(kinds >> 4, depth + 1)
-                    self._skip(kinds & 15, depth + 1)
-        elif kind == _STRUCT:
-            self.struct(depth)
-        else:
-            raise ValueError(f"the header of a page holds type {kind}, which there is not")
-
-    def _byte(self) -> int:
-        self._move(1)
-        return self.raw[self.at - 1]
-
-    def _move(self, size: int) -> None:
-        self.at += size
-        if self.at > len(self.raw):
-            raise IndexError
-
-    def _varint(self) -> int:
-        value = shift = 0
-        while (byte := self._byte()) & 128:
-            value |= (byte & 127) << shift
-            shift += 7
-            if shift > 63:
-                raise ValueError("the header of a page holds a number that is too long")
-        return value | byte << shift
-
-    def _integer(self) -> int:
-        """A number with a sign, of 32 bits: what is beyond is cut off, as the reader of pyarrow does."""
-        value = self._varint() & 0xFFFFFFFF
-        return (value >> 1) ^ -(value & 1)

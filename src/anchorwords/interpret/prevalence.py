@@ -160,6 +160,8 @@ class _Sums:
     def __init__(self, n_groups: int, K: int) -> None:
         self.n_docs, self.n_tokens = np.zeros(n_groups, dtype=np.intp), np.zeros(n_groups)
         self._a, self._aw = np.zeros(n_groups), np.zeros((n_groups, K))
+        # Weights are divided by 2^exponent of their group, so that squares of tiny ones are not zero.
+        self._exponent = np.full(n_groups, np.iinfo(np.int32).min // 2)
         # With weights a^2: their sum, the mean, and the sum of squares about it.
         self._aa, self._mean, self._squares = np.zeros(n_groups), np.zeros((n_groups, K)), np.zeros((n_groups, K))
 
@@ -171,16 +173,28 @@ class _Sums:
         member = sp.csr_array((np.ones(own.size), (own, np.arange(own.size))), shape=(here.size, own.size))
         self.n_docs[here] += np.bincount(own)
         self.n_tokens[here] += member @ tokens
+        a = self._scaled(here, own, a)
         self._a[here] += member @ a
         self._aw[here] += member @ (a[:, None] * w)
         aa = member @ a**2
-        mean = (member @ (a[:, None] ** 2 * w)) / aa[:, None]
+        # The squares of this block may be nothing next to those of blocks before it.
+        mean = (member @ (a[:, None] ** 2 * w)) / np.where(aa > 0.0, aa, 1.0)[:, None]
         squares = member @ (a[:, None] ** 2 * (w - mean[own]) ** 2)
         before, both = self._aa[here], self._aa[here] + aa
         apart = mean - self._mean[here]
         self._squares[here] += squares + apart**2 * (before * aa / both)[:, None]
         self._mean[here] += apart * (aa / both)[:, None]
         self._aa[here] = both
+
+    def _scaled(self, here: IntArray, own: IntArray, a: FloatArray) -> FloatArray:
+        """Weights in the scale of their groups, which grows with the largest; powers of two, which change no digit."""
+        exponent = self._exponent[here]
+        np.maximum.at(exponent, own, np.frexp(a)[1])
+        shift = np.maximum(self._exponent[here] - exponent, -10_000)  # at most 0
+        for sums, power in ((self._a, 1), (self._aw, 1), (self._aa, 2), (self._squares, 2)):
+            sums[here] = np.ldexp(sums[here], power * shift if sums.ndim == 1 else power * shift[:, None])
+        self._exponent[here] = exponent
+        return np.ldexp(a, -exponent[own])
 
     def mean_and_error(self) -> tuple[FloatArray, FloatArray]:
         """Mean of each group and its standard error; nan where there are too few documents."""
