@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +14,7 @@ from .._memory import available_bytes
 from .._typing import SparseLike
 from .._validation import check_counts
 from ..exceptions import CorpusFormatError, InputError
+from ..storage.arrays import read_npy, read_npy_head
 from .files import refuse_bomb, refuse_holes, sentence, unchanged
 from .matrix_market import read_matrix_market, require_plausible
 
@@ -69,12 +69,9 @@ def _read_npz(source: Path, available: int) -> SparseLike:
 
 def _read_npy(source: Path, available: int) -> Any:
     with source.open("rb") as stream:  # not np.load, which opens archives too
-        announced = _announced_by_npy(stream)
-        _refuse_larger(source, announced, available)
-        if announced > source.stat().st_size - stream.tell():
-            raise ValueError(f"it announces {announced} bytes, more than follow")
+        _refuse_larger(source, read_npy_head(stream).nbytes, available)
         stream.seek(0)
-        return np.lib.format.read_array(stream, allow_pickle=False)
+        return read_npy(stream)
 
 
 _READERS: dict[str, Callable[[Path, int], Any]] = {"npz": _read_npz, "npy": _read_npy, "mtx": read_matrix_market}
@@ -86,10 +83,3 @@ def _refuse_larger(source: Path, announced: int, available: int) -> None:
         raise CorpusFormatError(
             f"{source} announces {announced >> 20} MiB, but {available >> 20} MiB of memory are available: is it damaged?"
         )
-
-
-def _announced_by_npy(stream: IO[bytes]) -> int:
-    version = np.lib.format.read_magic(stream)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(stream)
-    return math.prod(shape) * dtype.itemsize

@@ -1,15 +1,17 @@
-"""Arrays as .npy files, written plainly, block after block.
+"""Arrays as .npy files, written and read plainly.
 
-Not through a mapping of the file: a file that is mapped before it has room on the disk is full of holes, and the process
-that fills one on a full disk is killed by a signal (SIGBUS). A plain write is an OSError.
+Not written through a mapping of the file: a file that is mapped before it has room on the disk is full of holes, and the
+process that fills one on a full disk is killed by a signal (SIGBUS). A plain write is an OSError.
 """
 
 from __future__ import annotations
 
 import errno
+import math
+import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -41,3 +43,43 @@ def write_npy(path: Path, dtype: Any, shape: tuple[int, ...], blocks: Iterable[A
         if error.errno not in _NO_ROOM:  # of the source of the blocks, perhaps
             raise
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+class NpyHead(NamedTuple):
+    """What a .npy file says of its array."""
+
+    shape: tuple[int, ...]
+    fortran_order: bool
+    dtype: np.dtype[Any]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the array."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+def read_npy_head(stream: IO[bytes]) -> NpyHead:
+    """Read the head of a .npy file, at whose end its numbers begin; ValueError if it has none or holds objects."""
+    version = np.lib.format.read_magic(stream)
+    if version not in ((1, 0), (2, 0), (3, 0)):
+        raise ValueError(f"version {version} of the format is not known")
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    head = NpyHead(*read(stream))
+    if head.dtype.hasobject:
+        raise ValueError("it holds Python objects, which could only be unpickled")
+    return head
+
+
+def read_npy(stream: IO[bytes]) -> Any:
+    """Read the array of an open .npy file; ValueError, before there is memory for it, if the file is too short for it."""
+    head = read_npy_head(stream)
+    if head.nbytes > os.fstat(stream.fileno()).st_size - stream.tell():
+        raise ValueError(f"it announces {head.nbytes} bytes, more than follow")
+    # Not by NumPy, which here turns an interruption into a TypeError: the file would be called damaged.
+    array = np.empty(head.shape[::-1] if head.fortran_order else head.shape, head.dtype)
+    raw, done = array.reshape(-1).view(np.uint8).data, 0
+    while done < len(raw):
+        if not (read := stream.readinto(raw[done:])):  # type: ignore[attr-defined]
+            raise ValueError("it ends too soon")
+        done += read
+    return array.T if head.fortran_order else array

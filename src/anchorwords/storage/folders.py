@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +20,7 @@ import numpy as np
 
 from .._version import __version__
 from ..exceptions import InputError, OutputError
+from .arrays import read_npy, read_npy_head
 from .reading import OpenFolder, read_as_one
 from .writing import real_path, require_place, written_whole
 
@@ -212,14 +212,11 @@ def _checksum(stream: BinaryIO) -> str:
 
 def _array(stream: BinaryIO) -> Any:
     """The array of a .npy file; ValueError, before there is memory for it, if it is not as large as the file says."""
-    version = np.lib.format.read_magic(stream)
-    if version != (1, 0):
-        raise ValueError("a version of the format that is not ours")
-    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
-    if math.prod(shape) * dtype.itemsize != os.fstat(stream.fileno()).st_size - stream.tell():
+    head = read_npy_head(stream)
+    if head.nbytes != os.fstat(stream.fileno()).st_size - stream.tell():
         raise ValueError("its size is not that of its array")
     stream.seek(0)
-    return np.lib.format.read_array(stream, allow_pickle=False)  # not np.load, which opens archives and pickles too
+    return read_npy(stream)
 
 
 def _text(stream: BinaryIO) -> str:
