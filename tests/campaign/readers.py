@@ -25,7 +25,8 @@ from .campaign import Area, Trial
 
 # Memory that reading may take beyond what the process has: of a file of some kilobytes, and of a bomb, which may be a corpus
 # of up to 32 MiB of text before it is one.
-_SMALL, _BOMB = 1 << 28, 3 << 29
+# A packed file may hold 32 MiB of lines of two characters: ten million documents, each of which takes some thirty bytes.
+_SMALL, _BOMB = 1 << 29, 3 << 29
 # Bombs are taken so far apart, so that the few of the short form are of several kinds: a prime that is no factor.
 _STRIDE = 13
 _STRANGE: list[Any] = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 import pytest
 import typer
@@ -83,6 +84,29 @@ def test_a_picture(folder, tmp_path):
     assert "drawn to" in result.stderr
     refused = scan(folder / "corpus", "-k", "3", "--plot", tmp_path / "scan.gif", code=2)
     assert "--plot must end in" in " ".join(refused.stderr.replace("│", " ").split())
+
+
+def test_a_picture_that_memory_did_not_suffice_for_is_not_written(folder, tmp_path, monkeypatch):
+    # Found by the campaign: matplotlib ignores a lack of memory while it reads a font, and draws without some letters.
+    pytest.importorskip("matplotlib")
+    (tmp_path / "scan.svg").write_text("the old one")
+
+    class Font:
+        def __del__(self):
+            raise MemoryError
+
+    def drawn(*arguments):
+        Font()
+        return draw(*arguments)
+
+    from anchorwords.plot.scan import scan as draw
+
+    monkeypatch.setattr(sys.modules["anchorwords.plot.scan"], "scan", drawn)
+    hook = sys.unraisablehook
+    result = scan(folder / "corpus", "-k", "3,4", "--plot", tmp_path / "scan.svg", code=1)
+    assert isinstance(result.exception, MemoryError)  # which the command line tells in one sentence
+    assert (tmp_path / "scan.svg").read_text() == "the old one"
+    assert sys.unraisablehook is hook
 
 
 def test_options_that_the_fit_needs_too(folder):

@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 import anchorwords as aw
 from anchorwords.corpus import csv_rows as module
 from anchorwords.corpus.csv_rows import csv_rows
+from anchorwords.corpus.files import lines
 from anchorwords.corpus.readers import columns_of_csv
 from anchorwords.exceptions import CorpusFormatError, InputError
+
+from .test_hostile import peak_bytes
 
 LONG = "word " * 40_000  # beyond the module's own limit
 
@@ -112,3 +115,27 @@ def test_a_quote_that_swallows_a_file_is_refused(tmp_path, limit, monkeypatch):
 def test_separators_that_cannot_separate_are_refused(table, separator):
     with pytest.raises(InputError, match="separator must be one character in CSV"):
         aw.read_corpus(table, separator=separator, text_column="text")
+
+
+# Two pieces of a file of 4 MiB, split into lines of two characters, are 160 MB, and a field of 18 million characters is
+# copied twice. Its six million lines as strings of their own, which were held twice, are 700 MB.
+_FEW_BYTES = 400 << 20
+
+
+def test_fields_of_many_short_lines_take_the_memory_of_their_characters(tmp_path):
+    # A packed table of 130 KB took a gigabyte: found by the campaign.
+    path = tmp_path / "a.csv"
+    path.write_text('text\n"' + "ab\n" * 6_000_000 + '"\n"' + 'x ""y""\n' * 500_000 + '"\nend\n')
+    before = peak_bytes()
+    rows = [(number, len(row), len(row[0])) for number, row in csv_rows(path, lines(path), ",")]
+    assert peak_bytes() - before < _FEW_BYTES
+    assert rows == [(1, 1, 4), (2, 1, 18_000_000), (6_000_003, 1, 500_000 * 6), (6_500_004, 1, 3)]
+
+
+def test_a_quote_that_is_never_closed_takes_little_memory(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('text\n"' + "ab\n" * 6_000_000)
+    before = peak_bytes()
+    with pytest.raises(CorpusFormatError, match="a quote is opened here, but never closed"):
+        list(csv_rows(path, lines(path), ","))
+    assert peak_bytes() - before < _FEW_BYTES

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,29 @@ def table_lines(rows: list[dict[str, Any]], suffix: str, spreadsheet: bool) -> I
     for row in rows:
         cells = ["" if cell is None else cell for cell in map(as_plain, row.values())]
         yield separated(cells, suffix, spreadsheet=spreadsheet)
+
+
+@contextmanager
+def errors_not_lost() -> Iterator[None]:
+    """Raise a MemoryError that a library has only reported as ignored: matplotlib then draws without some letters.
+
+    For a process of its own: what is reported as ignored is so for all threads.
+    """
+    lost: list[bool] = []
+    usual = sys.unraisablehook
+
+    def note(found: Any) -> None:
+        lost.append(isinstance(found.exc_value, MemoryError))
+        if not lost[-1]:
+            usual(found)
+
+    sys.unraisablehook = note
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual
+    if any(lost):
+        raise MemoryError
 
 
 def suffix_of(output: Path, known: Sequence[str], option: str = "--output") -> str:

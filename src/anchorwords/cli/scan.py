@@ -22,7 +22,7 @@ from .options import (
     with_reading,
     with_stop_words,
 )
-from .output import print_json, suffix_of
+from .output import errors_not_lost, print_json, suffix_of
 
 if TYPE_CHECKING:
     from ..scanning.record import Scan
@@ -179,8 +179,11 @@ def _require_drawable(path: Path) -> None:
 def _draw(found: Scan, path: Path) -> None:
     from ..plot.scan import scan as draw
     from ..plot.style import save
+    from ..storage.writing import file_written_whole
 
-    save(draw(found), path)
+    path.absolute().parent.mkdir(parents=True, exist_ok=True)
+    with file_written_whole(path) as partial, errors_not_lost():
+        save(draw(found), partial)
 
 
 def _summary(scan: Scan, left_out: int, rule: dict[str, Any], plot: Path | None) -> dict[str, Any]:

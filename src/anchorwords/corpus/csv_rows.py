@@ -17,6 +17,8 @@ from .files import shown
 # Longest field that our own splitting accepts, in characters; the limit is that of a line in bytes.
 _LONGEST_FIELD = 1 << 29
 _QUOTE = '"'
+# Short pieces of a field that are joined to a longer one.
+_TOGETHER = 1 << 12
 
 
 def csv_rows(path: Path, lines: Iterable[tuple[int, str]], separator: str) -> Iterator[tuple[int, list[str]]]:
@@ -53,17 +55,23 @@ def csv_rows(path: Path, lines: Iterable[tuple[int, str]], separator: str) -> It
 
 
 class _Pulled:
-    """Lines as a reader of rows asks for them; those of the current row are kept."""
+    """Lines as a reader of rows asks for them; those of the current row are kept until a long row takes them over."""
 
     def __init__(self, lines: Iterable[tuple[int, str]]) -> None:
         self._lines = iter(lines)
         self.row: list[str] = []
+        self._keeps = True
         self.first = self.line = 0
         self.ended = False  # while a row was still open
 
     def begin_row(self) -> None:
         """Forget the lines of the last row."""
-        self.row, self.first = [], self.line + 1
+        self.row, self.first, self._keeps = [], self.line + 1, True
+
+    def taken(self) -> str:
+        """Return the lines of the row so far, and keep no more of it."""
+        text, self.row, self._keeps = "".join(self.row), [""], False
+        return text
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -74,14 +82,15 @@ class _Pulled:
         except StopIteration:
             self.ended = bool(self.row)
             raise
-        self.row.append(text + "\n")
-        return self.row[-1]
+        if self._keeps:
+            self.row.append(text + "\n")
+        return text + "\n"
 
 
 def _long_row(path: Path, pulled: _Pulled, separator: str) -> list[str]:
     """The fields of the row whose first lines have been pulled, as the csv module splits them, but of any length."""
     fields: list[str] = []
-    text, at = "".join(pulled.row), 0
+    text, at = pulled.taken(), 0
     while True:
         field, at, text = _field(path, pulled, text, at, separator)
         fields.append(field)
@@ -95,30 +104,46 @@ def _field(path: Path, pulled: _Pulled, text: str, at: int, separator: str) -> t
     if text[at] != _QUOTE:
         field, end = _plain(path, pulled, text, at, separator)
         return field, end, text
-    parts: list[str] = []
-    size = 0
+    parts = _Parts()
     at += 1
     while True:
         quote = text.find(_QUOTE, at)
         if quote < 0:
-            parts.append(text[at:])
-            size += len(parts[-1])
-            if size > _LONGEST_FIELD:
+            parts.add(text[at:])
+            if parts.size > _LONGEST_FIELD:
                 raise CorpusFormatError(
                     f"{shown(path)}, line {pulled.first}: a field of more than {_LONGEST_FIELD >> 20} MiB, or a quote that "
                     "is never closed."
                 )
             text, at = next(pulled, "\n"), 0
             if pulled.ended:
-                return "".join(parts), 0, text
+                return parts.joined(), 0, text
         elif text[quote + 1] == _QUOTE:  # two quotes are one
-            parts.append(text[at : quote + 1])
-            size += len(parts[-1])
+            parts.add(text[at : quote + 1])
             at = quote + 2
         else:
             # What follows a closing quote belongs to the field, and quotes in it are nothing special.
             more, end = _plain(path, pulled, text, quote + 1, separator)
-            return "".join([*parts, text[at:quote], more]), end, text
+            return parts.joined() + text[at:quote] + more, end, text
+
+
+class _Parts:
+    """Pieces of a field in memory of its characters: millions of short pieces would take thirty times as much."""
+
+    def __init__(self) -> None:
+        self._long: list[str] = []
+        self._short: list[str] = []
+        self.size = 0
+
+    def add(self, piece: str) -> None:
+        self._short.append(piece)
+        self.size += len(piece)
+        if len(self._short) == _TOGETHER:
+            self._long.append("".join(self._short))
+            self._short.clear()
+
+    def joined(self) -> str:
+        return "".join([*self._long, *self._short])
 
 
 def _plain(path: Path, pulled: _Pulled, text: str, at: int, separator: str) -> tuple[str, int]:
