@@ -69,9 +69,9 @@ def _read_npz(source: Path, available: int) -> SparseLike:
 
 def _read_npy(source: Path, available: int) -> Any:
     with source.open("rb") as stream:  # not np.load, which opens archives too
-        _refuse_larger(source, read_npy_head(stream).nbytes, available)
-        stream.seek(0)
-        return read_npy(stream)
+        head = read_npy_head(stream)
+        _refuse_larger(source, head.nbytes, available)
+        return read_npy(stream, head)
 
 
 _READERS: dict[str, Callable[[Path, int], Any]] = {"npz": _read_npz, "npy": _read_npy, "mtx": read_matrix_market}

@@ -29,12 +29,9 @@ def require_sound_footer(stream: IO[bytes], metadata: Any) -> None:
     footer = Thrift(_footer(stream))
     leaves = [metadata.schema.column(number) for number in range(metadata.num_columns)]
     try:
-        for number, kind in footer.fields():
-            if number != _GROUPS or kind != LIST:
-                footer.skip(kind)
-                continue
-            for _ in range(footer.list_head()[0]):
-                _check_group(footer, leaves)
+        for _ in footer.items(_GROUPS):
+            for column in footer.items(_COLUMNS):
+                _check_column(footer, leaves[column] if column < len(leaves) else None)
     except IndexError:
         raise ValueError("its footer ends too soon") from None
 
@@ -47,15 +44,6 @@ def _footer(stream: IO[bytes]) -> bytes:
         raise ValueError("it has no footer, or one that is encrypted")
     stream.seek(size - 8 - length)
     return stream.read(length)
-
-
-def _check_group(footer: Thrift, leaves: list[Any]) -> None:
-    for number, kind in footer.fields():
-        if number != _COLUMNS or kind != LIST:
-            footer.skip(kind)
-            continue
-        for column in range(footer.list_head()[0]):
-            _check_column(footer, leaves[column] if column < len(leaves) else None)
 
 
 def _check_column(footer: Thrift, leaf: Any) -> None:

@@ -8,9 +8,8 @@ from typing import Any
 _DEEPEST = 16
 
 # Types of values.
-_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
+_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, LIST, _SET, _MAP, STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
 _INTEGERS = (4, 5, 6)
-LIST, STRUCT = _LIST, _STRUCT
 
 
 class Thrift:
@@ -25,7 +24,7 @@ class Thrift:
         for number, kind in self.fields(depth):
             if kind in _INTEGERS:
                 fields[number, "integer"] = self._integer()
-            elif kind == _STRUCT:
+            elif kind == STRUCT:
                 fields[number, "struct"] = self.struct(depth + 1)
             else:
                 self.skip(kind, depth + 1)
@@ -40,6 +39,14 @@ class Thrift:
             number = number + (head >> 4) if head >> 4 else self._integer()
             if head & 15 not in (_TRUE, _FALSE):  # whose value is the type itself
                 yield number, head & 15
+
+    def items(self, wanted: int) -> Iterator[int]:
+        """Places of the items of a list in a struct; the caller reads each item, and the other fields are skipped."""
+        for number, kind in self.fields():
+            if number == wanted and kind == LIST:
+                yield from range(self.list_head()[0])
+            else:
+                self.skip(kind)
 
     def list_head(self) -> tuple[int, int]:
         """Length of a list, and the type of its items, which follow."""
@@ -58,7 +65,7 @@ class Thrift:
             self._move(8)
         elif kind == _BINARY:
             self._move(self._varint())
-        elif kind in (_LIST, _SET):
+        elif kind in (LIST, _SET):
             length, items = self.list_head()
             for _ in range(length):
                 self.skip(items, depth + 1)
@@ -68,7 +75,7 @@ class Thrift:
                 for _ in range(size):
                     self.skip(kinds >> 4, depth + 1)
                     self.skip(kinds & 15, depth + 1)
-        elif kind == _STRUCT:
+        elif kind == STRUCT:
             for _, own in self.fields(depth):
                 self.skip(own, depth + 1)
         else:

@@ -190,7 +190,8 @@ class _Sums:
         """Weights in the scale of their groups, which grows with the largest; powers of two, which change no digit."""
         exponent = self._exponent[here]
         np.maximum.at(exponent, own, np.frexp(a)[1])
-        shift = np.maximum(self._exponent[here] - exponent, -10_000)  # at most 0
+        # At most 0; beyond the range of exponents, all that was summed before is nothing next to this block.
+        shift = np.maximum(self._exponent[here] - exponent, -10_000)
         for sums, power in ((self._a, 1), (self._aw, 1), (self._aa, 2), (self._squares, 2)):
             sums[here] = np.ldexp(sums[here], power * shift if sums.ndim == 1 else power * shift[:, None])
         self._exponent[here] = exponent

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -17,6 +17,8 @@ import numpy as np
 
 from ..exceptions import InputError
 
+# Of the format, as NumPy writes them.
+_VERSIONS = ((1, 0), (2, 0), (3, 0))
 _NO_ROOM = {getattr(errno, name, None) for name in ("ENOSPC", "EFBIG", "EDQUOT")} - {None}
 
 
@@ -58,10 +60,10 @@ class NpyHead(NamedTuple):
         return math.prod(self.shape) * self.dtype.itemsize
 
 
-def read_npy_head(stream: IO[bytes]) -> NpyHead:
+def read_npy_head(stream: IO[bytes], versions: Collection[tuple[int, int]] = _VERSIONS) -> NpyHead:
     """Read the head of a .npy file, at whose end its numbers begin; ValueError if it has none or holds objects."""
     version = np.lib.format.read_magic(stream)
-    if version not in ((1, 0), (2, 0), (3, 0)):
+    if version not in versions:
         raise ValueError(f"version {version} of the format is not known")
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     head = NpyHead(*read(stream))
@@ -70,9 +72,8 @@ def read_npy_head(stream: IO[bytes]) -> NpyHead:
     return head
 
 
-def read_npy(stream: IO[bytes]) -> Any:
-    """Read the array of an open .npy file; ValueError, before there is memory for it, if the file is too short for it."""
-    head = read_npy_head(stream)
+def read_npy(stream: IO[bytes], head: NpyHead) -> Any:
+    """Read the array whose head has been read; ValueError, before there is memory for it, if the file is too short."""
     if head.nbytes > os.fstat(stream.fileno()).st_size - stream.tell():
         raise ValueError(f"it announces {head.nbytes} bytes, more than follow")
     # Not by NumPy, which here turns an interruption into a TypeError: the file would be called damaged.

@@ -212,11 +212,10 @@ def _checksum(stream: BinaryIO) -> str:
 
 def _array(stream: BinaryIO) -> Any:
     """The array of a .npy file; ValueError, before there is memory for it, if it is not as large as the file says."""
-    head = read_npy_head(stream)
+    head = read_npy_head(stream, versions=[(1, 0)])  # ours
     if head.nbytes != os.fstat(stream.fileno()).st_size - stream.tell():
         raise ValueError("its size is not that of its array")
-    stream.seek(0)
-    return read_npy(stream)
+    return read_npy(stream, head)
 
 
 def _text(stream: BinaryIO) -> str:
