@@ -33,6 +33,7 @@ TABLES = {
         "docs/algorithms.md": ("agreement", "limit", "one_pass", "tolerance"),
         "docs/benchmarks.md": ("peers", "converged", "scaling", "floor", "ablation", "before_after", "side_by_side"),
         "docs/corpora.md": ("reading", "large"),
+        "docs/front-door.md": ("front_door", "vectorizer", "import_columns"),
         "docs/metrics.md": ("readings", "metrics", "evaluate"),
         "docs/documents.md": ("composition_error", "second_moment", "transform", "labelled"),
         "docs/refinement.md": ("refinement",),

@@ -11,12 +11,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from anchorwords import AnchorTopicModel, topic_table
+from anchorwords import TextTopicModel, TextVectorizer, topic_table
 from anchorwords.cli.tables import topics_as_table
-from anchorwords.datasets import load_docstrings
+from anchorwords.datasets import DOCSTRING_STOP_WORDS, docstring_texts
 
-corpus = load_docstrings().prune(min_df=15)
-model = AnchorTopicModel.from_preset("readers", 20).fit(corpus)
+vectorizer = TextVectorizer(stop_words=list(DOCSTRING_STOP_WORDS))
+model = TextTopicModel(20, vectorizer=vectorizer).fit(list(docstring_texts().values()))
+corpus = model.corpus_
 console = Console(record=True, width=130, file=io.StringIO(), force_terminal=True)
 console.print(f"{corpus.n_docs:,} docstrings, {corpus.n_words:,} words, 20 topics\n", highlight=False)
 console.print(topics_as_table(topic_table(model, 7, ranking="relevance")[:14], "relevance"))

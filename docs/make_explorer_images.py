@@ -19,7 +19,7 @@ from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 import anchorwords as aw
-from anchorwords.datasets import load_docstrings
+from anchorwords.datasets import DOCSTRING_STOP_WORDS, docstring_texts
 
 HERE = Path(__file__).resolve().parent
 SIZE = {"width": 1360, "height": 850}
@@ -53,7 +53,9 @@ PAGES = {
 
 def corpus_of(name: str, shown: Shown, data: Path) -> aw.Corpus:
     if name == "demo":
-        return load_docstrings().prune(min_df=15)
+        texts = [{"name": name, "text": text} for name, text in docstring_texts().items()]
+        vectorizer = aw.TextVectorizer(stop_words=list(DOCSTRING_STOP_WORDS))
+        return vectorizer.fit_corpus(texts, id_column="name")[1]
     stop_words = "english" if name == "imdb100k" else None
     return aw.read_corpus(data / name).prune(n_words=shown.n_words, stop_words=stop_words)
 

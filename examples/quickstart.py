@@ -5,24 +5,22 @@ python examples/quickstart.py
 
 from __future__ import annotations
 
-from sklearn.feature_extraction.text import CountVectorizer
-
 import anchorwords as aw
-from anchorwords.datasets import load_docstrings
+from anchorwords.datasets import DOCSTRING_STOP_WORDS, docstring_texts
 
 
 def main() -> None:
-    corpus = load_docstrings().prune(min_df=15)
-    model = aw.AnchorTopicModel(n_components=20).fit(corpus)
-    table = aw.topic_table(model, n=6)
+    texts = list(docstring_texts().values())
+    vectorizer = aw.TextVectorizer(stop_words=list(DOCSTRING_STOP_WORDS))
+    model = aw.TextTopicModel(n_components=20, vectorizer=vectorizer).fit(texts)
+    table = aw.topic_table(model, n=6, ranking="relevance")
     for row in table:
-        print(f"{row['prevalence']:.3f}  {row['anchor']:<14} {' '.join(row['prominent'])}")
+        print(f"{row['prevalence']:.3f}  {row['anchor']:<14} {' '.join(row['words'])}")
 
     sentence = "singular value decomposition of a sparse symmetric matrix"
-    counts = CountVectorizer(vocabulary=list(corpus.vocabulary)).transform([sentence])
-    weights = model.transform(counts)[0]
+    weights = model.transform([sentence])[0]
     best = int(weights.argmax())
-    words = next(row["prominent"] for row in table if row["topic"] == best)
+    words = next(row["words"] for row in table if row["topic"] == best)
     print(f"\n{sentence!r} is {weights[best]:.0%} about: {' '.join(words)}")
 
 

@@ -112,7 +112,7 @@ def test_in_a_pipeline_after_count_vectorizer():
 def test_raw_text_gets_advice():
     pandas = pytest.importorskip("pandas")
     for X in (np.array([TEXTS]).T, pandas.DataFrame({"id": ["a", "b"], "word": [1, 2]})):
-        with pytest.raises(InputError, match=r"holds text.*CountVectorizer"):
+        with pytest.raises(InputError, match=r"holds texts: TextTopicModel learns topics from texts"):
             aw.AnchorTopicModel(2).fit(X)
 
 
@@ -225,7 +225,7 @@ def test_a_corpus_is_matched_by_its_words(sampled, caplog):
     )
     with caplog.at_level(logging.INFO, logger="anchorwords"):
         np.testing.assert_array_equal(model.transform(shuffled), model.transform(corpus))
-    assert "600 tokens are of words outside" in caplog.text
+    assert "600 of 36,600 (1.6%) are of words that the model does not know" in caplog.text
     nameless = aw.AnchorTopicModel(4).fit(corpus.counts)
     np.testing.assert_array_equal(nameless.transform(corpus), nameless.transform(corpus.counts))
     with pytest.raises(InputError, match="knows 120 words, but X has 121 columns"):

@@ -11,7 +11,7 @@ from anchorwords.corpus import scanner as words
 from anchorwords.exceptions import CorpusFormatError
 from anchorwords.infer import penalised
 from anchorwords.infer.prior import prior_from
-from anchorwords.kernels import cone, gram, pairs, proportions, text, triples
+from anchorwords.kernels import cone, gram, marks, pairs, proportions, text, triples
 from anchorwords.kernels import simplex as simplex_kernels
 from anchorwords.kernels import sweep as sweep_kernels
 from anchorwords.linalg import simplex
@@ -19,7 +19,7 @@ from anchorwords.refine import sweep
 from anchorwords.sources.kinds import MatrixBlocks
 from anchorwords.statistics import streamed
 
-MODULES = (simplex_kernels, gram, pairs, cone, proportions, sweep_kernels, triples, text)
+MODULES = (simplex_kernels, gram, pairs, cone, proportions, sweep_kernels, triples, text, marks)
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_every_kernel_is_exercised_here():
     assert kernels == {
         "_solve_rows", "gram_times_lanes", "_small_cosines", "_pair_entries", "_pair_product", "_pair_curvature",
         "_project_rows", "accumulate_rows", "_squared_row_norms", "_compose_rows", "_parse_triples",
-        "_scan", "_find_whole", "_fill_slots", "_add_pairs",
+        "_scan", "_find_each", "_fill_slots", "_add_pairs", "_find_marks",
         "_expect_rows", "_gather_words", "_lose_rows",
     }  # fmt: skip
 
@@ -183,3 +183,11 @@ def test_words_of_text(both):
     for one, other in zip(rows, rows_in_python, strict=True):
         for a, b in zip(one, other, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+def test_marks_of_documents(both):
+    documents = [b"", b"ab", b"a", b"bab<", b"x <y", b"\xc2\xad", b"\xc2", b"a" * 100 + b"b"]
+    bounds = np.cumsum([0, *map(len, documents)])
+    a, b = both(lambda: marks.marks_in(b"".join(documents), bounds, (b"ab", b"<", b"\xc2\xad")))
+    np.testing.assert_array_equal(a, [0, 1, 0, 3, 2, 4, 0, 1])
+    np.testing.assert_array_equal(a, b)

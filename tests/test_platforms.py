@@ -127,7 +127,7 @@ command("topics", "fitted", "--corpus", "documents.txt", "--documents", "2")
 command("transform", "fitted", "documents.txt", "-o", "fitted.csv", "-q")
 command("evaluate", "fitted", "documents.txt", "-q")
 command("compare", "fitted", "model")
-command("groups", "fitted", "documents.txt", "--labels", "labels.txt", "-o", "groups.csv", "-q")
+command("groups", "fitted", "documents.txt", "--table", "labels.csv", "--by", "label", "-o", "groups.csv", "-q")
 for kind in ("graphml", "gexf", "gensim"):
     command("export", "fitted", "--to", kind, "-o", f"fitted.{kind}")
 command("export", "fitted", "documents.txt", "--to", "pyldavis", "-o", "fitted.json")
@@ -156,7 +156,7 @@ def write_documents(folder: Path) -> None:
         " ".join(chance.choices(WORDS[subject], k=9) + chance.choices(WORDS["space"], k=3)) for subject in subjects
     ]
     (folder / "documents.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (folder / "labels.txt").write_text("\n".join(subjects) + "\n", encoding="utf-8")
+    (folder / "labels.csv").write_text("label\n" + "\n".join(subjects) + "\n", encoding="utf-8")
 
 
 @pytest.mark.parametrize("system", ["macOS", "Windows"])

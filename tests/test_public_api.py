@@ -30,7 +30,7 @@ CONTRACT = {
     "scan": ["X", "n_components"],
     "stability": ["model", "X", "n_replicates", "n_shards", "level"],
     "top_words": ["model", "n", "ranking", "weight"],
-    "prevalence_by": ["model", "X", "groups", "level"],
+    "prevalence_by": ["model", "X", "by", "level"],
     "align_topics": ["old", "new"],
     "Refinement": ["n_sweeps", "split_sweeps", "decorrelation"],
     "ENN": ["max_iter", "tol", "n_rows", "relaxation"],

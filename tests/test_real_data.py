@@ -21,7 +21,12 @@ pytestmark = [
     pytest.mark.skipif(not DATA.is_dir(), reason=f"the real corpora are not at {DATA}"),
 ]
 
-ALL_ROWS = [("nips12", 1000, 10), ("nips12", 1000, 20), ("nips12", 1000, 50), ("kos", 1000, 20)]
+ALL_ROWS = [
+    ("nips12", 1000, 10),
+    ("nips12", 1000, 20),
+    pytest.param("nips12", 1000, 50, marks=pytest.mark.slow),
+    ("kos", 1000, 20),
+]
 SOME_ROWS = [("nips12", 2500, 10), ("nips12", 2500, 20), ("nips12", 2500, 50), ("kos", 2500, 20)]
 
 
@@ -104,7 +109,7 @@ def test_enn_is_near_ap_where_some_rows_are_checked(name, n_words, K):
         ("nips12", 1000, 10, 3),
         ("nips12", 1000, 20, 3),
         ("nips12", 1000, 50, 1.9),
-        ("nips12", 2500, 50, 3),
+        pytest.param("nips12", 2500, 50, 3, marks=pytest.mark.slow),
         ("kos", 1000, 20, 3),
     ],
 )

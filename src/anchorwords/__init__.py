@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from .anchors.dense import anchor_words
     from .anchors.lowrank import low_rank_anchor_words
     from .compare import align_topics, changes
+    from .corpus.cleaning import Cleaning
     from .corpus.corpus import Corpus
+    from .corpus.documents import Documents
     from .corpus.read import import_corpus, read_corpus
     from .corpus.stored import open_corpus
     from .corpus.text_rule import TextRule
     from .corpus.vocabulary_rule import VocabularyRule
-    from .estimator import AnchorTopicModel, load_model
+    from .estimator import AnchorTopicModel
     from .exploring.data import explorer_data
     from .exploring.page import explorer
     from .interpret.anchors import anchor_table
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from .interpret.prevalence import prevalence_by
     from .interpret.top_documents import top_documents
     from .interpret.topic_words import characteristic_words, prominent_words, top_indices, top_words, topic_table
+    from .loading import load_model
     from .metrics.evaluate import evaluate
     from .model import Stability, TopicModel
     from .provenance import Provenance
@@ -45,13 +48,17 @@ if TYPE_CHECKING:
     from .statistics.operator import CooccurrenceOperator
     from .statistics.saved_sketch import load_sketch
     from .statistics.sketch import CooccurrenceSketch
+    from .text_model import TextTopicModel
+    from .text_vectorizer import TextVectorizer
 
 _HOME = {
     "AP": "rectify.rectifiers",
     "AnchorTopicModel": "estimator",
+    "Cleaning": "corpus.cleaning",
     "CooccurrenceOperator": "statistics.operator",
     "CooccurrenceSketch": "statistics.sketch",
     "Corpus": "corpus.corpus",
+    "Documents": "corpus.documents",
     "ENN": "rectify.rectifiers",
     "PALM": "rectify.rectifiers",
     "Provenance": "provenance",
@@ -61,6 +68,8 @@ _HOME = {
     "Source": "sources.source",
     "Stability": "model",
     "TextRule": "corpus.text_rule",
+    "TextTopicModel": "text_model",
+    "TextVectorizer": "text_vectorizer",
     "TopicModel": "model",
     "VocabularyRule": "corpus.vocabulary_rule",
     "align_topics": "compare",
@@ -76,7 +85,7 @@ _HOME = {
     "explorer_data": "exploring.data",
     "import_corpus": "corpus.read",
     "label_topics": "interpret.labels",
-    "load_model": "estimator",
+    "load_model": "loading",
     "load_sketch": "statistics.saved_sketch",
     "low_rank_anchor_words": "anchors.lowrank",
     "open_corpus": "corpus.stored",
@@ -101,9 +110,11 @@ __all__ = [
     "ENN",
     "PALM",
     "AnchorTopicModel",
+    "Cleaning",
     "CooccurrenceOperator",
     "CooccurrenceSketch",
     "Corpus",
+    "Documents",
     "Provenance",
     "Rectified",
     "Refinement",
@@ -111,6 +122,8 @@ __all__ = [
     "Source",
     "Stability",
     "TextRule",
+    "TextTopicModel",
+    "TextVectorizer",
     "TopicModel",
     "VocabularyRule",
     "__version__",

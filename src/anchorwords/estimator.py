@@ -34,7 +34,7 @@ from .resampling.stability import stability
 from .sources.convert import as_source
 from .sources.source import Source
 from .statistics.sketch import CooccurrenceSketch
-from .storage.model_folder import read_model, write_model
+from .storage.model_folder import write_model
 
 
 class AnchorTopicModel(DocumentsMixin, BatchesMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -43,6 +43,9 @@ class AnchorTopicModel(DocumentsMixin, BatchesMixin, ClassNamePrefixFeaturesOutM
     With the default rectifier this is LR-JSMF (Algorithm 6 of Lee et al., ICML 2021): the co-occurrence of Eq. 1
     is only ever an operator, its leading eigenpairs start ENN, and LAW reads anchors, topics and their
     correlations off the compressed result, in time and memory linear in the vocabulary.
+
+    It takes counts and gives the topics of the paper. :class:`TextTopicModel` takes texts. Topics that are easier to read
+    come from :meth:`from_preset` with "readers", which TextTopicModel and the command line use by default.
 
     Parameters
     ----------
@@ -254,6 +257,7 @@ class AnchorTopicModel(DocumentsMixin, BatchesMixin, ClassNamePrefixFeaturesOutM
         made = model.provenance.with_changes(
             parameters=parameters, preset=preset_of(parameters), named_columns="feature_names_in_" in vars(self)
         )
+        self._is_loaded = False
         return self._take(replace(model, provenance=made))
 
     def _take(self, model: TopicModel) -> AnchorTopicModel:
@@ -278,9 +282,8 @@ class AnchorTopicModel(DocumentsMixin, BatchesMixin, ClassNamePrefixFeaturesOutM
         return tags
 
 
-def load_model(path: str | os.PathLike[str]) -> AnchorTopicModel:
-    """Read a model that :meth:`AnchorTopicModel.save` or ``anchorwords fit`` wrote."""
-    model = read_model(path)
+def estimator_of(model: TopicModel, path: str | os.PathLike[str]) -> AnchorTopicModel:
+    """Return the fitted estimator of a model that was read from a folder; ModelFormatError if it does not describe one."""
     made = model.provenance
     try:
         estimator = AnchorTopicModel(**parameters_from_dict(made.parameters, model.n_components))
@@ -289,7 +292,9 @@ def load_model(path: str | os.PathLike[str]) -> AnchorTopicModel:
             if model.vocabulary is None:
                 raise KeyError("vocabulary")
             estimator.feature_names_in_ = np.array(model.vocabulary, dtype=object)
-        return estimator._take(model)
+        estimator._take(model)
+        estimator._is_loaded = True
+        return estimator
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         why = str(error)[:300]
         raise ModelFormatError(f"{path} does not describe a fitted estimator ({why}): save it again.") from error

@@ -89,7 +89,9 @@ def fit_documents(
     model = learned.model
     if options.refinement is not None:
         model = _refined(model, source, options.refinement, choice, C, n_jobs, report)
-    facts = _provenance(learned, C, choice).with_changes(reading=source.reading, vocabulary_rule=source.vocabulary_rule)
+    facts = _provenance(learned, C, choice).with_changes(
+        reading=source.reading, tokenized=source.tokenized, vocabulary_rule=source.vocabulary_rule
+    )
     return replace(model, provenance=facts).with_vocabulary(words)
 
 

@@ -58,6 +58,8 @@ class Provenance:
     ----------
     reading : TextRule or None
         How the text of its documents was split into words.
+    tokenized : bool
+        Whether its documents were lists of tokens, so that nothing tells how to split text.
     vocabulary_rule : VocabularyRule or None
         Which words and documents were kept.
     preset : str or None
@@ -76,6 +78,8 @@ class Provenance:
         Change, violation and objective of each of these steps.
     named_columns : bool
         Whether the words are the column names of a data frame.
+    text : dict or None
+        Parameters of the :class:`anchorwords.TextTopicModel` that saved the model, as JSON holds them; None for others.
     version : str
         Version of anchorwords that fitted the model; empty where it is not known.
     """
@@ -91,6 +95,8 @@ class Provenance:
     converged: bool = True
     history: tuple[Iteration, ...] | None = None
     named_columns: bool = False
+    text: Mapping[str, Any] | None = None
+    tokenized: bool = False
     version: str = __version__
 
     def with_changes(self, **changes: Any) -> Provenance:
@@ -110,7 +116,7 @@ class Provenance:
             "n_skipped": self.n_skipped, "n_iter": self.n_iter,
             "anchor_threshold": None if self.anchor_threshold is None else self.anchor_threshold._asdict(),
             "converged": self.converged, "history": history, "named_columns": self.named_columns,
-            "version": self.version,
+            "text": None if self.text is None else dict(self.text), "tokenized": self.tokenized, "version": self.version,
         }  # fmt: skip
 
     @classmethod
@@ -142,7 +148,9 @@ class Provenance:
             n_iter=n_iter,
             converged=converged,
             history=history,
-            named_columns=_truth(value.get("named_columns", False)),
+            named_columns=_truth(value, "named_columns"),
+            text=_object_or_none(value.get("text")),
+            tokenized=_truth(value, "tokenized"),
             version=version,
         )
 
@@ -184,10 +192,17 @@ def _threshold(value: Any) -> AnchorThreshold | None:
     return AnchorThreshold(**value)
 
 
-def _truth(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("named_columns is neither true nor false")
+def _object_or_none(value: Any) -> dict[str, Any] | None:
+    if not isinstance(value, dict | None):
+        raise ValueError("the parameters of a text model are no object")
     return value
+
+
+def _truth(value: Mapping[str, Any], name: str) -> bool:
+    found = value.get(name, False)
+    if not isinstance(found, bool):
+        raise ValueError(f"{name} is neither true nor false")
+    return found
 
 
 def _whole(value: Mapping[str, Any], name: str) -> int | None:

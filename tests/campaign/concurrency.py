@@ -46,7 +46,9 @@ def _corpus(version: int) -> Any:
     dense = (version + 1) * rng.integers(0, 3, size=(60 + version, 30))
     dense[:, 0] = version + 1
     words = [f"v{version}w{i}" for i in range(30)]
-    return aw.Corpus(sp.csr_array(dense), words, [f"v{version}d{m}" for m in range(60 + version)])
+    n_docs = 60 + version
+    table = {"year": np.arange(n_docs) + version, "kind": [f"v{version}k{m % 3}" for m in range(n_docs)]}
+    return aw.Corpus(sp.csr_array(dense), words, [f"v{version}d{m}" for m in range(n_docs)], documents=table)
 
 
 @cache
@@ -92,6 +94,11 @@ def _digest(*parts: Any) -> str:
     return digest.hexdigest()
 
 
+def table_of(corpus: Any) -> list[Any]:
+    """The documents table, for a digest."""
+    return [(name, kind, corpus.documents[name].tolist()) for name, kind in corpus.documents.kinds.items()]
+
+
 def _read_corpus(path: Path, pause: float) -> str:
     import anchorwords as aw
 
@@ -99,7 +106,7 @@ def _read_corpus(path: Path, pause: float) -> str:
     time.sleep(pause)  # another one takes its place meanwhile
     blocks = [(block.data, block.indices, block.indptr) for block in corpus.blocks()]
     time.sleep(pause)
-    about = (corpus.document_frequencies, np.asarray(corpus.term_frequencies, dtype=float))
+    about = (corpus.document_frequencies, np.asarray(corpus.term_frequencies, dtype=float), *table_of(corpus))
     return _digest(*about, corpus.vocabulary, corpus.doc_ids, *(part for block in blocks for part in block))
 
 

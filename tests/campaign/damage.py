@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .campaign import Area, Trial
-from .concurrency import _corpus
+from .concurrency import _corpus, table_of
 from .forked import Child, needs_fork
 
 # ---- Folders, and what is read from them.
@@ -80,7 +80,7 @@ def _use_open_corpus(corpus: Any) -> str:
     about = (corpus.document_frequencies, np.asarray(corpus.term_frequencies), corpus.vocabulary, corpus.doc_ids)
     sizes = (corpus.n_docs, corpus.n_words, corpus.n_tokens, corpus.n_entries)
     rule = None if corpus.text_rule is None else corpus.text_rule.to_dict()
-    return _digest(*blocks, *about, *sizes, rule)
+    return _digest(*blocks, *about, *sizes, *table_of(corpus), rule)
 
 
 def _use_sketch(path: Path) -> str:

@@ -31,7 +31,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "transform, printed": ("transform", "@model", "@documents.txt", "-q"),
     "export": ("export", "@model", "--to", "graphml", "-o", "OUT.graphml"),
     "explore": ("explore", "@model", "--corpus", "@documents.txt", "-o", "OUT.html", "-q"),
-    "groups": ("groups", "@model", "@documents.txt", "--labels", "@labels.txt", "-o", "OUT.csv", "-q"),
+    "groups": ("groups", "@model", "@documents.txt", "--table", "@labels.csv", "--by", "label", "-o", "OUT.csv", "-q"),
     "topics": ("topics", "@model", "--json"),
     "topics, as a table": ("topics", "@model"),
     "sketch": ("sketch", "build", "@documents.txt", "-k", "3", "-o", "OUT", "-q"),
@@ -177,7 +177,7 @@ def _inputs(partial: Path) -> None:
     words = {label: text.split() for label, text in subjects.items()}
     lines = [" ".join(chance.choices(words[label], k=9) + chance.choices(words["space"], k=3)) for label in labels]
     (partial / "documents.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (partial / "labels.txt").write_text("\n".join(labels) + "\n", encoding="utf-8")
+    (partial / "labels.csv").write_text("label\n" + "\n".join(labels) + "\n", encoding="utf-8")
     for command, name in (("import", "corpus"), ("fit", "model")):
         _expect(COMMANDS[command], partial, partial, name)
 

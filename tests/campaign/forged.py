@@ -305,9 +305,19 @@ def _make(path: Path) -> None:
         model.measure_stability(corpus, n_replicates=2)
     model.model_ = model.model_.with_labels(["one", "two", "three"])
     model.save(path / "model")
-    named = aw.Corpus(
-        corpus.counts, corpus.vocabulary, [f"doc {i}" for i in range(corpus.n_docs)], text_rule=corpus.text_rule
+    aw.TextTopicModel(3, vectorizer=aw.TextVectorizer(stop_words=["english", "word39"])).fit(lines).save(
+        path / "text-model"
     )
+    n_docs = corpus.n_docs
+    table = {
+        "day": np.arange(n_docs).astype("datetime64[D]"), "score": np.arange(n_docs) / 3, "n": np.arange(n_docs),
+        "kind": [None if i % 7 == 0 else "ab"[i % 2] for i in range(n_docs)],
+        "tags": [["x", "y"][: i % 3] for i in range(n_docs)],
+    }  # fmt: skip
+    named = aw.Corpus(
+        corpus.counts, corpus.vocabulary, [f"doc {i}" for i in range(n_docs)], documents=table, title="kind",
+        text_rule=corpus.text_rule,
+    )  # fmt: skip
     named.save(path / "corpus")
     from anchorwords.statistics.sketch import rule_of_text
 
@@ -371,6 +381,25 @@ def _use_model(trial: Trial, folder: Path) -> str:
     return "works"
 
 
+def _use_text_model(trial: Trial, folder: Path) -> str:
+    shared, out = trial.shared / "original", trial.folder / "out"
+    try:
+        model = aw.load_model(folder)
+    except ModelFormatError:
+        _call("transform", folder, shared / "docs.txt")
+        raise
+    if isinstance(model, aw.TextTopicModel) and not isinstance(model.text_rule_.tokenizer, str):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            weights = model.transform(["word01 word02 word03", "", "the"])
+        assert weights.shape == (3, model.n_components)
+        np.testing.assert_allclose(weights.sum(axis=1), 1.0, atol=1e-6)
+        model.save(out / "copy")
+        assert aw.load_model(out / "copy").get_params().keys() == model.get_params().keys()
+    _call("transform", folder, shared / "docs.txt")
+    return "works"
+
+
 def rendered_scripts(page: str) -> int:
     """Script elements of a page: as many as end."""
     return page.count("<script")
@@ -394,10 +423,17 @@ def _forge_corpus(rng: np.random.Generator, folder: Path, canary: str) -> None:
         if rng.random() < 0.7:
             changed = changed.reshape(-1).astype(array.dtype)
         (folder / name).write_bytes(changed.tobytes())
-        for key in manifest["checksums"]:
+        for key in manifest["checksums"].keys() - {"documents"}:
             manifest["checksums"][key] = _crc((folder / f"{key}.bin").read_bytes())
         parts = [np.fromfile(folder / f"{part}.bin", dtype=types[part]) for part in ("indptr", "indices", "counts")]
         manifest["blocks"] = [[manifest["n_docs"], manifest["n_entries"], *(_crc(part.tobytes()) for part in parts)]]
+    if rng.random() < 0.3:
+        tensors = {name: array.copy() for name, array in read_tensors(folder / "documents.safetensors")[0].items()}
+        name = sorted(tensors)[rng.integers(len(tensors))]
+        tensors[name] = _change_array(rng, tensors[name])
+        (folder / "documents.safetensors").unlink()
+        write_tensors(folder / "documents.safetensors", tensors)
+        manifest["checksums"]["documents"] = _crc((folder / "documents.safetensors").read_bytes())
     if rng.random() < 0.7:
         _change_manifest(rng, manifest, canary)
     _seal(folder, "corpus.json", manifest)
@@ -413,6 +449,11 @@ def _use_corpus(trial: Trial, folder: Path) -> str:
         raise
     assert len(words) == corpus.n_words
     assert ids is None or len(ids) == corpus.n_docs
+    try:
+        assert all(len(corpus.documents[name]) == corpus.n_docs for name in corpus.documents)
+    except CorpusFormatError:  # a table is read when it is first asked for
+        _call("topics", shared / "model", "--corpus", folder, "--documents", 3)
+        raise
     assert sum(block.shape[0] for block in corpus.blocks()) == corpus.n_docs
     aw.load_model(shared / "model").transform(corpus)
     corpus.prune(min_df=2, stop_words="english").save(out / "pruned")
@@ -474,6 +515,11 @@ def forged_model(trial: Trial) -> str:
     return _forged(trial, "model", _forge_model, _use_model, ModelFormatError)
 
 
+def forged_text_model(trial: Trial) -> str:
+    """A model folder that says how text is read."""
+    return _forged(trial, "text-model", _forge_model, _use_text_model, ModelFormatError)
+
+
 def forged_corpus(trial: Trial) -> str:
     """A corpus folder."""
     return _forged(trial, "corpus", _forge_corpus, _use_corpus, CorpusFormatError)
@@ -490,6 +536,9 @@ _PROMISE = (
 )
 AREAS: tuple[Area, ...] = (
     Area("forged models", f"A forged model folder {_PROMISE}.", forged_model, short=40, needs=_needs),
+    Area(
+        "forged text models", f"A forged model folder of texts {_PROMISE}.", forged_text_model, short=40, needs=_needs
+    ),
     Area("forged corpora", f"A forged corpus folder {_PROMISE}.", forged_corpus, short=40, needs=_needs),
     Area("forged sketches", f"A forged sketch folder {_PROMISE}.", forged_sketch, short=40, needs=_needs),
 )

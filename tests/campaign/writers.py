@@ -125,12 +125,16 @@ def _save_sketch(inputs: Path, variant: int, target: Path) -> None:
 
 _QUIET = ("--jobs", "1", "-q")
 _FIT = ("--topics", "3", "--min-df", "1", *_QUIET)
-_LABELS = ("--labels", "@labels.txt")
+_LABELS = ("--table", "@labels.csv", "--by", "label")
+_COLUMNS = (
+    "--text-column", "text", "--columns", "day,score", "--list-column", "tags=;", "--title-column", "heading",
+)  # fmt: skip
 _LDAVIS = ("--to", "pyldavis", *_QUIET)
 _SCAN = ("-k", "2,3", "--min-df", "1", *_QUIET)
 _TRANSFORM = ("transform", "@model-#", "@many.txt", *_QUIET)
 WRITERS: tuple[Writer, ...] = (
     Writer("import", "corpus", Command("import", "@docs-#.txt", *_QUIET)),
+    Writer("import columns", "corpus", Command("import", "@table-#.csv", *_COLUMNS, *_QUIET)),
     Writer("fit text", "model", Command("fit", "@docs-#.txt", *_FIT), scratch=True),
     Writer("transform .npy", "topics.npy", Command(*_TRANSFORM), scratch=True),
     Writer("model.save", "model", _reported(_save_model)),
@@ -168,6 +172,10 @@ def make_inputs(folder: Path) -> None:
         weights = rng.dirichlet(np.full(3, 0.3), size=80)
         lines = [" ".join(rng.choice(words, size=20, p=w @ topics / (w @ topics).sum())) for w in weights]
         (folder / f"docs-{variant}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        rows = [f"{line},{2000 + i}-01-0{1 + i % 9},{i / 4},a;{i % 3},Text {i}" for i, line in enumerate(lines)]
+        (folder / f"table-{variant}.csv").write_text(
+            "\n".join(["text,day,score,tags,heading", *rows]), encoding="utf-8"
+        )
         made = folder / f"docs-{variant}.txt"
         run_quietly("import", str(made), "-o", str(folder / f"corpus-{variant}"), *_QUIET)
         run_quietly("fit", str(made), *_FIT, "-o", str(folder / f"model-{variant}"))
@@ -178,7 +186,7 @@ def make_inputs(folder: Path) -> None:
     (folder / "many.txt").write_text(
         "\n".join(" ".join(row) for row in rng.choice(words, size=(1500, 4))) + "\n", encoding="utf-8"
     )
-    (folder / "labels.txt").write_text("early\nlate\n" * 40, encoding="utf-8")
+    (folder / "labels.csv").write_text("label\n" + "early\nlate\n" * 40, encoding="utf-8")
     for variant in (1, 2):
         parts = [str(folder / f"linear-{part}") for part in (variant, 2)]
         run_quietly("sketch", "merge", *parts, "-o", str(folder / f"whole-{variant}"))

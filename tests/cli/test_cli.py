@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import anchorwords as aw
 from anchorwords.cli.app import app
+from anchorwords.datasets import DOCSTRING_STOP_WORDS, docstring_texts
 
 runner = CliRunner()
 
@@ -66,7 +67,7 @@ def test_fit_a_matrix_with_options(files, tmp_path):
         "ap",
         True,
     )
-    model = aw.load_model(tmp_path / "model")
+    model = aw.load_model(tmp_path / "model").estimator_
     assert model.rectifier == aw.AP(max_iter=500)
     assert model.model_.vocabulary[0].startswith("w")
 
@@ -86,7 +87,7 @@ def test_names_with_spaces_stay_apart_and_any_terminal_will_do(files, tmp_path):
 def test_unrectified_baseline(files, tmp_path):
     done = run("fit", files, "-o", tmp_path / "model", "-k", 3, "--rectifier", "none")
     assert done.returncode == 0, done.stderr
-    assert aw.load_model(tmp_path / "model").rectifier is None
+    assert aw.load_model(tmp_path / "model").estimator_.rectifier is None
 
 
 def test_warnings_are_one_line(files, tmp_path):
@@ -146,6 +147,19 @@ def test_demo_prints_topics_of_scientific_python():
     assert any(word in text for word in ("matrix", "matrices"))
     assert any(word in text for word in ("distribution", "probability"))
     assert any(word in text for word in ("file", "path", "directory"))
+
+
+@pytest.mark.slow
+def test_the_demo_is_a_fit_of_the_same_texts(tmp_path):
+    shown = json.loads(run("demo", "-k", 12, "-n", 6, "--json").stdout)
+    with (tmp_path / "docs.jsonl").open("w") as stream:
+        for text in docstring_texts().values():
+            stream.write(json.dumps({"text": text}) + "\n")
+    language, *words = DOCSTRING_STOP_WORDS
+    (tmp_path / "words.txt").write_text("\n".join(words))
+    options = ["--stop-words", language, "--stop-words", tmp_path / "words.txt"]
+    fitted = json.loads(run("fit", tmp_path / "docs.jsonl", *options, "-k", 12, "-n", 6, "--json").stdout)
+    assert fitted["table"] == shown
 
 
 @pytest.mark.slow

@@ -44,7 +44,7 @@ def fitted(source, tmp_path, *arguments):
     """The model that a command wrote, and its summary."""
     done = run("fit", source, "-k", 5, "-o", tmp_path / "model", "--json", "-q", *arguments)
     assert done.returncode == 0, done.stderr
-    return aw.load_model(tmp_path / "model"), json.loads(done.stdout)
+    return aw.load_model(tmp_path / "model").estimator_, json.loads(done.stdout)
 
 
 def listed_words(row):
@@ -125,11 +125,12 @@ def test_fit_and_topics_list_the_same_words(folder, tmp_path, arguments, ranking
     assert asked == aw.topic_table(model, 6, ranking="frex")
 
 
-def test_the_other_commands_list_them_too(folder, tmp_path):
+def test_the_other_commands_list_them_too(folder, corpus, tmp_path):
     model, _ = fitted(folder / "corpus", tmp_path, "--no-refine")
     run("export", tmp_path / "model", "--to", "graphml", "-n", 3, "-o", tmp_path / "topics.graphml", "-q")
-    (tmp_path / "labels.txt").write_text("old\nnew\n" * 300)
-    grouped = run("groups", tmp_path / "model", folder / "corpus", "--labels", tmp_path / "labels.txt", "-n", 3)
+    labelled = aw.Corpus(corpus.counts, corpus.vocabulary, documents={"age": ["old", "new"] * 300})
+    labelled.save(tmp_path / "labelled")
+    grouped = run("groups", tmp_path / "model", tmp_path / "labelled", "--by", "age", "-n", 3)
     for words in aw.top_words(model, 3):
         assert " ".join(words) in (tmp_path / "topics.graphml").read_text()
     refined, _ = fitted(folder / "corpus", tmp_path)

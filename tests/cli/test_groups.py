@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 import os
 
@@ -11,35 +10,46 @@ import numpy as np
 import pytest
 
 import anchorwords as aw
-from anchorwords.cli.groups import read_labels
 
 from .test_text import run
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, sampled):
-    """A model; its documents; their labels, by the largest of their true topics, in several kinds of files."""
+    """A model; its documents with labels, by the largest of their true topics; and the labels in a table of their own."""
     folder = tmp_path_factory.mktemp("grouped")
     aw.AnchorTopicModel(5).fit(sampled.corpus).save(folder / "model")
-    sampled.corpus.save(folder / "corpus")
     labels = [f"kind {k}" for k in sampled.compositions.argmax(axis=1)]
     labels[3] = ""
-    (folder / "labels.txt").write_text("\n".join(labels) + "\n")
-    (folder / "labels.tsv").write_text("".join(f"{m}\t{label}\n" for m, label in enumerate(labels)))
-    table = "number,label\n" + "".join(f'{m},"{label}"\n' for m, label in enumerate(labels))
-    (folder / "labels.csv.gz").write_bytes(gzip.compress(table.encode()))
+    table = {
+        "label": [label or None for label in labels],
+        "kinds": [[label, "any"] if label else [] for label in labels],
+        "none": [None] * len(labels),
+        "alone": ["[bold]alone" if i == 599 else "most" for i in range(600)],
+    }
+    aw.Corpus(sampled.corpus.counts, sampled.corpus.vocabulary, documents=table).save(folder / "corpus")
+    rows = [[(f"w{j:03d}", int(count)) for j, count in zip(row.indices, row.data, strict=True)] for row in
+            (sampled.corpus.counts[[i]] for i in range(600))]  # fmt: skip
+    with (folder / "documents.jsonl").open("w") as stream:
+        for row, label in zip(rows, labels, strict=True):
+            tokens = [word for word, count in row for _ in range(count)]
+            stream.write(json.dumps({"text": tokens, "label": label or None}) + "\n")
+    with (folder / "baskets.txt").open("w") as stream:
+        for row in rows:
+            stream.write("\t".join(word for word, count in row for _ in range(count)) + "\n")
+    (folder / "labels.csv").write_text("number,label\n" + "".join(f'{m},"{one}"\n' for m, one in enumerate(labels)))
+    (folder / "labels.tsv").write_text("".join(f"{m}\t{one}\n" for m, one in enumerate(labels)))
     return folder
 
 
-def groups(folder, *arguments, code=0, labels="labels.txt"):
-    done = run("groups", folder / "model", folder / "corpus", "--labels", folder / labels, *arguments)
+def groups(folder, *arguments, code=0, source="corpus", by="label"):
+    done = run("groups", folder / "model", folder / source, "--by", by, *arguments)
     assert done.returncode == code, done.stderr
     return done
 
 
-def expected(folder, **options):
-    given = [label or None for label in (folder / "labels.txt").read_text().splitlines()]
-    return aw.prevalence_by(aw.load_model(folder / "model"), aw.open_corpus(folder / "corpus"), given, **options)
+def expected(folder, by="label", **options):
+    return aw.prevalence_by(aw.load_model(folder / "model"), aw.open_corpus(folder / "corpus"), by, **options)
 
 
 def test_json_holds_every_group_and_topic(folder):
@@ -50,17 +60,21 @@ def test_json_holds_every_group_and_topic(folder):
     assert told["rows"] == expected(folder, level=0.5, by_tokens=True).rows()
 
 
-def test_labels_from_any_file(folder):
+def test_a_document_with_several_labels_counts_in_each_group(folder):
+    told = json.loads(groups(folder, "--json", by="kinds").stdout)
+    assert told["rows"] == expected(folder, "kinds").rows()
+    assert {row["group"] for row in told["rows"]} == {"any", *(f"kind {k}" for k in range(5))}
+
+
+def test_a_column_of_the_documents_needs_no_other_option(folder):
+    assert groups(folder, "--json", source="documents.jsonl").stdout == groups(folder, "--json").stdout
+
+
+def test_a_table_for_documents_without_columns(folder):
     plain = groups(folder, "--json").stdout
-    assert groups(folder, "--json", "--label-column", 2, labels="labels.tsv").stdout == plain
-    assert groups(folder, "--json", "--label-column", "label", labels="labels.csv.gz").stdout == plain
-
-
-def test_years_are_numbers_and_codes_are_not(tmp_path):
-    (tmp_path / "years.txt").write_text("2001\n999\n\n2001\n")
-    assert read_labels(tmp_path / "years.txt", None) == [2001, 999, None, 2001]
-    (tmp_path / "codes.txt").write_text("007\n12\n")
-    assert read_labels(tmp_path / "codes.txt", None) == ["007", "12"]
+    for table, by in (("labels.csv", "label"), ("labels.tsv", "2")):
+        options = ("--json", "--format", "baskets", "--table", folder / table)
+        assert groups(folder, *options, source="baskets.txt", by=by).stdout == plain
 
 
 def test_the_table_shows_what_stands_out(folder, sampled):
@@ -76,7 +90,7 @@ def test_the_table_shows_what_stands_out(folder, sampled):
         assert line.split()[-4:] == [str(k), *words[k]]
     # Each kind of document has a topic that stands out in no other.
     assert len({line.split()[-4] for line in lines}) == 5
-    assert "left out: 1 documents without a label, 0 without a known word" in done.stderr
+    assert "left out: 1 documents without a group, 0 without a known word" in done.stderr
     assert len(groups(folder, "--top", 2).stdout.splitlines()) == 1 + 2 * 5
 
 
@@ -91,42 +105,43 @@ def test_a_table_for_other_programs(folder, tmp_path):
 
 
 def test_a_group_of_one_document_has_no_interval(folder, tmp_path):
-    labels = ["most"] * 599 + ["[bold]alone"]
-    (tmp_path / "labels.txt").write_text("\n".join(labels))
-    arguments = ("groups", folder / "model", folder / "corpus", "--labels", tmp_path / "labels.txt")
-    alone = [row for row in json.loads(run(*arguments, "--json").stdout)["rows"] if row["group"] == "[bold]alone"]
+    told = json.loads(groups(folder, "--json", by="alone").stdout)["rows"]
+    alone = [row for row in told if row["group"] == "[bold]alone"]
     assert all(row["low"] is None and row["high"] is None and row["n_docs"] == 1 for row in alone)
-    assert "[bold]alone" in run(*arguments).stdout
-    run(*arguments, "-o", tmp_path / "shares.csv")
+    assert "[bold]alone" in groups(folder, by="alone").stdout
+    groups(folder, "-o", tmp_path / "shares.csv", by="alone")
     with (tmp_path / "shares.csv").open(newline="") as stream:
         assert {row["low"] for row in csv.DictReader(stream) if row["group"] == "[bold]alone"} == {""}
 
 
 @pytest.mark.parametrize(
-    ("labels", "arguments", "code", "message"),
+    ("arguments", "code", "message"),
     [
-        ("labels.tsv", [], 2, "say which column holds the labels, with --label-column"),
-        ("labels.txt", ["--label-column", "2"], 2, "--label-column belongs to a table"),
-        ("labels.tsv", ["--label-column", "3"], 1, "--label-column must be a column"),
         (
-            "labels.csv.gz",
-            ["--label-column", "2"],
+            ["corpus", "--by", "colour"],
             1,
-            "601 labels for 600 documents: does its first line name the columns?",
+            "the documents have no column 'colour': they have 'label', 'kinds',",
         ),
-        ("nowhere.txt", [], 1, "nowhere.txt"),
-        ("labels.txt", ["--level", "1"], 2, "--level must be between 0 and 1"),
-        ("labels.txt", ["-o", "shares.xls"], 2, "--output must end in .csv or .tsv, but is shares.xls"),
-        ("short.txt", [], 1, "has 2 labels for 600 documents: there must be one for each"),
-        ("empty.txt", [], 1, "every label is missing"),
+        (["documents.jsonl", "--by", "colour"], 1, "no document has a value in the column"),
+        (["baskets.txt", "--format", "baskets", "--by", "label"], 1, "which has no columns, but a column was named"),
+        (
+            ["corpus", "--by", "label", "--table", "{labels.csv}"],
+            2,
+            "is a corpus, whose words are counted already: --table",
+        ),
+        (
+            ["baskets.txt", "--format", "baskets", "--by", "2", "--table", "{labels.csv}"],
+            1,
+            "labels.csv has 601 rows for 600 documents: there must be one for each, in their order; does its",
+        ),
+        (["corpus", "--by", "none"], 1, "no document has a value in the column"),
+        (["corpus", "--by", "label", "--level", "1"], 2, "--level must be between 0 and 1"),
+        (["corpus", "--by", "label", "-o", "shares.xls"], 2, "--output must end in .csv or .tsv, but is shares.xls"),
     ],
 )
-def test_what_does_not_go_is_said_in_a_line(folder, tmp_path, labels, arguments, code, message):
-    (folder / "short.txt").write_text("a\nb\n")
-    (folder / "empty.txt").write_text("\n" * 600)
-    done = run(
-        "groups", folder / "model", folder / "corpus", "--labels", folder / labels, *arguments, cwd=tmp_path
-    )  # fmt: skip
+def test_what_cannot_be_done_is_said_in_a_line(folder, tmp_path, arguments, code, message):
+    source, *options = [str(folder / one[1:-1]) if one.startswith("{") else one for one in arguments]
+    done = run("groups", folder / "model", folder / source, *options, cwd=tmp_path)
     assert done.returncode == code
     assert message in " ".join(done.stderr.replace("│", " ").split())
     assert done.stdout == ""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 
+import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -55,7 +57,7 @@ def test_a_table_the_reasons_and_the_command(folder, corpus):
     assert "Recommended: 4 topics." in text
     for reason in expected.reasons:
         assert f"- {reason}" in text
-    assert f"Learn them with: anchorwords fit {folder / 'docword.toy.txt'} -k 4 -o MODEL" in text
+    assert f"Learn them with: anchorwords fit {folder / 'docword.toy.txt'} --min-anchor-docs 1 -k 4 -o MODEL" in text
 
 
 def test_json(folder, corpus):
@@ -109,11 +111,22 @@ def test_a_picture_that_memory_did_not_suffice_for_is_not_written(folder, tmp_pa
     assert sys.unraisablehook is hook
 
 
-def test_options_that_the_fit_needs_too(folder):
-    result = scan(folder / "docword.toy.txt", "-k", "2,3", "--n-words", "60")
-    assert "the fit needs the options" in result.stderr
-    assert "60 words" in result.stdout
-    assert scan(folder / "docword.toy.txt", "-k", "2,3", "--n-words", "60", "--quiet").stderr == ""
+def test_the_command_works_as_printed(folder, tmp_path):
+    source = tmp_path / "two words.txt"
+    chance = np.random.default_rng(0)
+    kinds = [[f"{kind}{letter}" for letter in "abcdefgh"] for kind in ("fish", "ship", "tree")]
+    source.write_text("\n".join(" ".join(chance.choice(kinds[i % 3], 9)) + " 12 the" for i in range(120)))
+    options = ["--keep-word", "treea", "--keep-word", "fisha", "--numbers", "--stop-words", "english", "--min-df", "2"]
+    result = scan(source, "-k", "2,3", *options, "--splits", "2")
+    (command,) = re.findall("Learn them with: (anchorwords fit .* -o MODEL)", result.stdout)
+    name, *arguments = shlex.split(command)
+    assert name == "anchorwords"
+    assert sorted(arguments[2:-4]) == sorted(options)
+    arguments[-1] = str(tmp_path / "model")
+    done = runner.invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    rule = aw.load_model(tmp_path / "model").model_.provenance.vocabulary_rule
+    assert (rule.min_df, rule.keep_words) == (2, ("treea", "fisha"))
 
 
 def test_numbers():

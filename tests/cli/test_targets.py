@@ -20,9 +20,9 @@ from .test_text import run
 @pytest.fixture(scope="module")
 def home(tmp_path_factory, sampled):
     home = tmp_path_factory.mktemp("targets")
-    sampled.corpus.save(home / "corpus")
+    labels = ["ab"[i % 2] for i in range(sampled.corpus.n_docs)]
+    aw.Corpus(sampled.corpus.counts, sampled.corpus.vocabulary, documents={"label": labels}).save(home / "corpus")
     AnchorTopicModel(3).fit(sampled.corpus).save(home / "model")
-    (home / "labels.txt").write_text("\n".join("ab"[i % 2] for i in range(sampled.corpus.n_docs)))
     return home
 
 
@@ -36,7 +36,7 @@ def commands(home: Path, target: Path) -> dict[str, list[object]]:
         "export": ["export", home / "model", "--to", "gensim", "-o", target],
         "explore": ["explore", home / "model", "-o", target.with_suffix(".html")],
         "groups": [
-            "groups", home / "model", home / "corpus", "--labels", home / "labels.txt", "-o", target.with_suffix(".csv"),
+            "groups", home / "model", home / "corpus", "--by", "label", "-o", target.with_suffix(".csv"),
         ],
         "scan": ["scan", home / "corpus", "-k", "2:4:1", "--plot", target.with_suffix(".svg")],
     }  # fmt: skip
@@ -80,14 +80,14 @@ def tmp(tmp_path, monkeypatch) -> Path:
 
 def test_a_model_that_cannot_be_saved_after_the_fit_is_saved_elsewhere(home, tmp_path, monkeypatch, tmp):
     # The disk fills, or somebody puts something else there, while the fit runs.
-    save = AnchorTopicModel.save
+    save = aw.TextTopicModel.save
 
     def failing(self, path):
         if Path(path) == tmp_path / "model":
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         save(self, path)
 
-    monkeypatch.setattr(AnchorTopicModel, "save", failing)
+    monkeypatch.setattr(aw.TextTopicModel, "save", failing)
     done = run("fit", home / "corpus", "-k", 3, "-o", tmp_path / "model")
     assert done.returncode == 1
     assert "No space left on device" in done.stderr
@@ -126,7 +126,7 @@ def test_where_nothing_can_be_saved_nothing_is_left(home, tmp_path, monkeypatch,
     def failing(self, path):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
-    monkeypatch.setattr(AnchorTopicModel, "save", failing)
+    monkeypatch.setattr(aw.TextTopicModel, "save", failing)
     done = run("fit", home / "corpus", "-k", 3, "-o", tmp_path / "model")
     assert done.returncode == 1
     assert "No space left on device" in done.stderr

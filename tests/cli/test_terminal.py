@@ -40,7 +40,8 @@ def folder(tmp_path_factory):
     folder.mkdir()
     corpus = make_topics(n_docs=150, n_words=60, n_topics=4, doc_length=40, random_state=3).corpus
     ids = [f"{word} {i}" for i, word in enumerate(words_of(150))]
-    hostile = aw.Corpus(corpus.counts, words_of(60), ids)
+    table = {"[red]kind": [HOSTILE[i % 7] for i in range(150)], "title": words_of(150)}
+    hostile = aw.Corpus(corpus.counts, words_of(60), ids, documents=table, title="title")
     hostile.save(folder / "corpus")
     fitted = aw.AnchorTopicModel.from_preset("readers", 4).fit(hostile)
     fitted.measure_stability(hostile, n_replicates=2)
@@ -48,11 +49,6 @@ def folder(tmp_path_factory):
     fitted.save(folder / "model")
     spectral = aw.AnchorTopicModel(3).fit(hostile)
     spectral.save(folder / "other")
-    (folder / "labels.txt").write_text(
-        "\n".join(f"{HOSTILE[i % 5]}".replace("\n", " ").replace("\r", " ") for i in range(150)),
-        encoding="utf-8",
-        errors="replace",
-    )
     lines = [" ".join(f"word{j}" for j in np.random.default_rng(i).integers(30, size=20)) for i in range(60)]
     (folder / "docs.txt").write_text("\n".join(lines), encoding="utf-8")
     (folder / "reproduce").mkdir()
@@ -101,9 +97,9 @@ COMMANDS = {
     "compare": (0, ["compare", "{model}", "{other}"]),
     "compare as markdown": (0, ["compare", "{model}", "{other}", "--style", "markdown"]),
     "compare as json": (0, ["compare", "{model}", "{other}", "--json"]),
-    "groups": (0, ["groups", "{model}", "{corpus}", "--labels", "{labels.txt}"]),
-    "groups as json": (0, ["groups", "{model}", "{corpus}", "--labels", "{labels.txt}", "--json"]),
-    "groups to a file": (0, ["groups", "{model}", "{corpus}", "--labels", "{labels.txt}", "-o", "{new/x.csv}"]),
+    "groups": (0, ["groups", "{model}", "{corpus}", "--by", "[red]kind"]),
+    "groups as json": (0, ["groups", "{model}", "{corpus}", "--by", "[red]kind", "--json"]),
+    "groups to a file": (0, ["groups", "{model}", "{corpus}", "--by", "[red]kind", "-o", "{new/x.csv}"]),
     "export to gensim": (0, ["export", "{model}", "--to", "gensim", "-o", "{new/x.txt}"]),
     "export a graph": (0, ["export", "{model}", "--to", "gexf", "-o", "{new/x.gexf}"]),
     "export to pyldavis": (0, ["export", "{model}", "{corpus}", "--to", "pyldavis", "-o", "{new/x.json}"]),

@@ -244,7 +244,7 @@ def test_sketches_on_the_command_line(sources, tmp_path):
     for method in ("linear", "incremental"):
         for half in ("half1", "half2"):
             done = run(
-                "sketch", "build", sources / f"{half}.txt", "-k", 3, "--columns", 24, "--method", method,
+                "sketch", "build", sources / f"{half}.txt", "-k", 3, "--sketch-columns", 24, "--method", method,
                 "-o", tmp_path / half, "--json",
             )  # fmt: skip
             assert done.returncode == 0, done.stderr
@@ -301,9 +301,13 @@ def test_completion_is_offered():
         (["import", "SOURCE", "-o", "c", "--jobs", "0"], 2, "must not be 0"),
         (["fit", "SOURCE", "--seed", "5000000000"], 2, "--seed"),
         (["sketch", "merge", "nowhere", "-o", "s"], 1, "not a sketch folder"),
-        (["sketch", "build", "SOURCE", "-o", "s", "-k", "5", "--columns", "2", "--text-column", "2"], 1, "n_columns"),
+        (
+            ["sketch", "build", "SOURCE", "-o", "s", "-k", "5", "--sketch-columns", "2", "--text-column", "2"],
+            1,
+            "n_columns",
+        ),
         (["transform", "nowhere", "SOURCE"], 1, "not a model folder"),
-        (["fit", "SOURCE", "--text-column", "2", "--stop-words", "klingon"], 1, "klingon"),
+        (["fit", "SOURCE", "--text-column", "2", "--stop-words", "portugese"], 2, "did you mean portuguese?"),
     ],
 )
 def test_errors_are_one_line(sources, tmp_path, arguments, code, message):

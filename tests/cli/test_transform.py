@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import anchorwords as aw
+from anchorwords.exceptions import UnknownWordWarning
 from anchorwords.infer import compose
 
 from .test_text import run
@@ -99,11 +100,12 @@ def test_what_was_not_known_is_told(folder, sampled, tmp_path):
     assert json.loads(done.stdout) == {
         "model": str(folder / "model"), "topics": 4, "method": "posterior-mean", "written": str(tmp_path / "w.csv"),
         "documents": 300,
-        "tokens": corpus.n_tokens, "unknown_tokens": strange, "documents_without_known_words": 2,
+        "tokens": corpus.n_tokens, "left_out_tokens": 0, "unknown_tokens": strange, "documents_without_known_words": 2,
     }  # fmt: skip
     assert strange > 0
     told = written(folder, tmp_path / "w.csv").stderr
-    assert f"{strange:,} of {corpus.n_tokens:,} tokens are of words the model does not know" in told
+    assert f"{strange:,} of {corpus.n_tokens:,} (" in told
+    assert "are of words that the model does not know" in told
     assert "2 documents hold no word it knows, and have the prevalence" in told
     assert written(folder, tmp_path / "w.csv", "-q").stderr == ""
     shown = run("transform", folder / "model", folder / "named")
@@ -116,7 +118,8 @@ def test_unknown_words_of_text_are_counted_too(tmp_path):
     (tmp_path / "pets.txt").write_text("\n".join(lines))
     aw.AnchorTopicModel(2).fit(aw.read_corpus(tmp_path / "pets.txt")).save(tmp_path / "model")
     (tmp_path / "other.txt").write_text("cats bark\nwolves howl loudly\n\nwolves run\n")
-    done = run("transform", tmp_path / "model", tmp_path / "other.txt", "-o", tmp_path / "w.npy", "--json")
+    with pytest.warns(UnknownWordWarning, match="does not know most of the words"):
+        done = run("transform", tmp_path / "model", tmp_path / "other.txt", "-o", tmp_path / "w.npy", "--json")
     told = json.loads(done.stdout)
     assert (told["documents"], told["tokens"], told["unknown_tokens"]) == (4, 7, 4)
     assert told["documents_without_known_words"] == 2

@@ -14,7 +14,8 @@ import anchorwords as aw
 from anchorwords.corpus import csv_rows as module
 from anchorwords.corpus.csv_rows import csv_rows
 from anchorwords.corpus.files import lines
-from anchorwords.corpus.readers import columns_of_csv
+from anchorwords.corpus.selection import ColumnChoice, TableShape
+from anchorwords.corpus.tables import rows_of_csv
 from anchorwords.exceptions import CorpusFormatError, InputError
 
 from .test_hostile import peak_bytes
@@ -50,10 +51,10 @@ def test_files_are_read_in_threads(table, limit):
 
 def test_generators_that_are_read_in_turns_do_not_meet(table, limit):
     before = limit()
-    one, other = (columns_of_csv(table, "text", None, None, ",") for _ in range(2))
+    one, other = (rows_of_csv(table, ColumnChoice(("text",)), TableShape(), None, ",") for _ in range(2))
     next(one), next(other)
-    assert [len(text) for _, text in one] == [len(LONG) + 19, len(LONG), 5]
-    assert [len(text) for _, text in other] == [len(LONG) + 19, len(LONG), 5]
+    assert [len(text) for _, text, _ in one] == [len(LONG) + 19, len(LONG), 5]
+    assert [len(text) for _, text, _ in other] == [len(LONG) + 19, len(LONG), 5]
     assert limit() == before
 
 
@@ -61,7 +62,7 @@ def test_generators_that_are_read_in_turns_do_not_meet(table, limit):
 def test_the_limit_of_the_application_stays(table, limit, value):
     limit(value)
     assert aw.read_corpus(table, text_column="text").n_tokens == 80_006
-    documents = columns_of_csv(table, "text", None, None, ",")
+    documents = rows_of_csv(table, ColumnChoice(("text",)), TableShape(), None, ",")
     next(documents)
     assert limit() == value
     documents.close()

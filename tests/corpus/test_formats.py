@@ -166,7 +166,7 @@ def test_frames(frame, expected):
     same(corpus, expected)
     assert corpus.doc_ids == tuple(IDS)
     same(aw.read_corpus(frame, text_column=2), expected)
-    with pytest.raises(InputError, match=r"no column 'body'.*'id', 'text'"):
+    with pytest.raises(InputError, match=r"no column 'body'.*1 'id', 2 'text'"):
         aw.read_corpus(frame, text_column="body")
 
 
@@ -338,7 +338,7 @@ def test_empty_folders_and_wrong_patterns(tmp_path):
 
 
 def test_progress_tells_documents_and_share(tmp_path, monkeypatch):
-    monkeypatch.setattr(documents, "_DOCUMENTS", 2)
+    monkeypatch.setattr(documents, "BATCH_DOCUMENTS", 2)
     path, _ = as_text(tmp_path)
     seen = []
     aw.read_corpus(path, progress=lambda n, share: seen.append((n, share)))

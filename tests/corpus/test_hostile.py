@@ -678,7 +678,10 @@ def test_batches_and_lazy_frames(read):
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"text_column": 1.5}, "text_column must be the name of a column or its number from 1, but is 1.5"),
+        (
+            {"text_column": 1.5},
+            "text_column must be the name of a column, its number from 1, or a list of them, but is 1.5",
+        ),
         ({"id_column": ["id"]}, "id_column must be the name"),
         ({"pattern": 5}, "pattern must be a text, but is 5"),
         ({"separator": b","}, "separator must be a text"),

@@ -11,8 +11,9 @@ import pytest
 
 import anchorwords as aw
 from anchorwords.corpus import parquet
-from anchorwords.corpus.parquet import columns_of_parquet
+from anchorwords.corpus.parquet import rows_of_parquet
 from anchorwords.corpus.parquet_pages import announced_by_pages
+from anchorwords.corpus.selection import ColumnChoice, TableShape
 from anchorwords.exceptions import CorpusFormatError
 
 from .bombs import PARQUET_BOMBS
@@ -56,9 +57,9 @@ def test_every_encoding_is_read_exactly(tmp_path, encoding, version, compression
     table = pa.table({"id": [f"d{i}" for i in range(len(values))], "text": pa.array(values, kind)})
     path = tmp_path / "a.parquet"
     pq.write_table(table, path, compression=compression, data_page_version=version, row_group_size=50, **options)
-    found = list(columns_of_parquet(path, "text", "id"))
-    assert [name for name, _ in found] == table["id"].to_pylist()
-    assert [document for _, document in found] == expected(values)
+    found = list(rows_of_parquet(path, ColumnChoice(("text",), "id"), TableShape()))
+    assert [name for name, _, _ in found] == table["id"].to_pylist()
+    assert [document for _, document, _ in found] == expected(values)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -100,16 +101,18 @@ def test_long_rows_come_in_small_batches(tmp_path, monkeypatch):
     sizes = []
     whole = parquet.arrow_rows
 
-    def watched(batch, *arguments):
-        sizes.append(batch.num_rows)
-        return whole(batch, *arguments)
+    def watched(columns, *arguments):
+        sizes.append(len(columns[0]))
+        return whole(columns, *arguments)
 
     monkeypatch.setattr(parquet, "arrow_rows", watched)
     texts = ["".join(np.random.default_rng(i).choice(list("abc "), 9000)) for i in range(100)]
     for options in ({}, {"use_dictionary": False}):
         sizes.clear()
         pq.write_table(pa.table({"text": texts}), tmp_path / "a.parquet", data_page_size=50_000, **options)
-        assert [text for _, text in columns_of_parquet(tmp_path / "a.parquet", "text", None)] == texts
+        assert [
+            text for _, text, _ in rows_of_parquet(tmp_path / "a.parquet", ColumnChoice(("text",)), TableShape())
+        ] == texts
         assert sum(sizes) == 100
         assert max(sizes) <= (100 if not options else 8)
 
@@ -144,7 +147,7 @@ def test_an_arrow_table_is_read_as_the_file_is(tmp_path):
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": ["one two"] * 100_000}), path)
-    documents = columns_of_parquet(path, None, None)
+    documents = rows_of_parquet(path, ColumnChoice(), TableShape())
     next(documents)
     pq.write_table(pa.table({"text": ["other"] * 100}), path)
     with pytest.raises(CorpusFormatError, match=r"was changed while it was read|is not a whole Parquet file"):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import anchorwords as aw
+from anchorwords.corpus.cleaning import Cleaning
 from anchorwords.corpus.like import kept_as_for_fit
 from anchorwords.corpus.stopwords import stop_words as as_stop_words
 from anchorwords.corpus.text_rule import TextRule, key_of
@@ -33,8 +34,9 @@ def test_a_text_rule_survives_json():
     assert through_json(rule) == rule
     assert hash(through_json(rule)) == hash(rule)
     assert through_json(rule.counting_only(["x", "y"])).fixed_words == key_of(["y", "x"])
-    assert TextRule.from_dict({}) == TextRule()
-    assert TextRule.from_dict({"lowercase": False, "of a later version": 1}) == TextRule(lowercase=False)
+    plain = TextRule(cleaning=Cleaning.none())  # version 0.1 cleaned nothing
+    assert TextRule.from_dict({}) == plain
+    assert TextRule.from_dict({"lowercase": False, "of a later version": 1}) == replace(plain, lowercase=False)
 
 
 def test_a_tokenizer_is_kept_by_name_and_asked_for_again():
@@ -91,7 +93,7 @@ def test_every_holder_of_a_text_rule_has_the_same(tmp_path):
 
 def test_the_rule_of_a_sketch_is_written_as_version_0_1_wrote_it():
     """Sketches of both versions must merge, so that the text must be the same to the byte."""
-    rule = TextRule.checked(stop_words=["the", "a"], ngrams=(1, 2))
+    rule = TextRule.checked(stop_words=["the", "a"], ngrams=(1, 2), cleaning=False)
     old = (
         '{"text_rule": {"lowercase": true, "max_length": 100, "min_length": 2, "ngrams": [1, 2], "numbers": false, '
         '"stop_words": ["a", "the"], "tokenizer": null, "vocabulary": null}}'
@@ -256,7 +258,7 @@ def test_other_sources_keep_their_own_words(model, tmp_path):
 def test_the_provenance_of_a_record_says_how_text_is_read(model):
     """What :class:`TopicModel` holds besides its topics, in the form that ``like`` looks at."""
     record = SimpleNamespace(
-        vocabulary=("apple", "known"), anchors=(0,), provenance=SimpleNamespace(reading=TextRule())
+        vocabulary=("apple", "known"), anchors=(0,), provenance=SimpleNamespace(reading=TextRule(), tokenized=False)
     )
     for like in (record, SimpleNamespace(model_=record)):
         assert aw.read_corpus(NEW, like=like).counts.toarray().tolist() == [[1, 0], [0, 1], [0, 0]]

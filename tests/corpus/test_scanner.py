@@ -68,7 +68,7 @@ RULES = [
 
 @pytest.mark.parametrize("rule", RULES, ids=str)
 def test_words_follow_the_rule(rule):
-    corpus = aw.read_corpus(TEXTS, **rule)
+    corpus = aw.read_corpus(TEXTS, **rule, cleaning=False)
     assert bags(corpus) == [dict(reference(text, **rule)) for text in TEXTS]
     assert list(corpus.vocabulary) == sorted(corpus.vocabulary)
 
@@ -80,7 +80,7 @@ def test_any_text(texts, rule):
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TextWarning)
-        assert bags(aw.read_corpus(texts, **rule)) == expected
+        assert bags(aw.read_corpus(texts, **rule, cleaning=False)) == expected
 
 
 def test_many_words_make_every_table_grow():
@@ -96,7 +96,7 @@ def test_many_words_make_every_table_grow():
 def test_threads_and_batches_do_not_matter(monkeypatch, n_jobs):
     texts = [f"word{i % 17} other{i % 5} and {'long ' * (i % 3)}" for i in range(500)]
     whole = aw.read_corpus(texts)
-    monkeypatch.setattr("anchorwords.corpus.readers._DOCUMENTS", 7)
+    monkeypatch.setattr("anchorwords.corpus.readers.BATCH_DOCUMENTS", 7)
     parted = aw.read_corpus(texts, n_jobs=n_jobs)
     assert parted.vocabulary == whole.vocabulary
     assert (parted.counts != whole.counts).nnz == 0

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 
 import numpy as np
 import pytest
 
 import anchorwords as aw
-from anchorwords.datasets import docstrings, load_docstrings, make_topics
+from anchorwords.datasets import DOCSTRING_STOP_WORDS, docstring_texts, docstrings, load_docstrings, make_topics
 from anchorwords.exceptions import InputError
 
 
@@ -32,7 +31,7 @@ def test_docstrings_are_a_real_corpus(docs):
 def test_topics_of_docstrings_are_recognisable(docs):
     table = aw.topic_table(aw.AnchorTopicModel(12).fit(docs.prune(min_df=10)), 15)
     tops = [set(row["prominent"]) | set(row["characteristic"]) for row in table]
-    for pair in ({"kernel", "gaussian"}, {"cluster", "clustering"}, {"tree", "trees"}):
+    for pair in ({"kernel", "rbf"}, {"distance", "metric"}, {"train", "test"}):
         assert any(pair & top for top in tops), pair
 
 
@@ -42,11 +41,11 @@ def test_packages_without_docstrings(packages):
         load_docstrings(packages)
 
 
-def test_tokens_are_prose():
-    text = "Fit the Kernel.\n\n>>> import kernel\n    ... more\nSee :class:`Ridge`, ``alpha`` and https://a.b/c eigenvalues"
-    assert docstrings.tokens(text) == ["kernel", "eigenvalues"]
+def test_texts_are_prose():
+    text = "Fit the Kernel.\n\n>>> import kernel\n    ... more\nSee :class:`Ridge`, ``alpha``, n_jobs, https://a.b/c spectra"
+    assert docstrings.prose(text) == "Fit the Kernel. See , , , spectra"
     sections = "Kernel.\n\nReferences\n----------\n.. [1] Author\n\nNotes\n-----\nspectral\n\nSee Also\n--------\nridge"
-    assert docstrings.tokens(sections) == ["kernel", "spectral"]
+    assert docstrings.prose(sections) == "Kernel. Notes spectral"
 
 
 def test_cache_is_used_rebuilt_and_optional(tmp_path, monkeypatch):
@@ -152,23 +151,16 @@ def test_bad_synthetic_options(options, message):
         make_topics(**{"n_docs": 10} | options)
 
 
-def test_word_lists_are_plain_words():
-    from anchorwords.datasets.stopwords import DOCSTRING_WORDS, ENGLISH_WORDS
+def test_the_word_list_adds_to_english():
+    language, *words = DOCSTRING_STOP_WORDS
+    assert language == "english"
+    assert not set(words) & aw.corpus.stopwords.stop_words("english")
+    assert json.dumps(words).isascii()
 
-    assert json.dumps(sorted(ENGLISH_WORDS | DOCSTRING_WORDS)).isascii()
-    assert "the" in ENGLISH_WORDS
 
-
-def test_docstrings_are_found_again_by_their_names(docs):
-    corpus = docs
-    rows = list(range(0, corpus.n_docs, 97))
-    found = docstrings.docstrings_called(
-        [corpus.doc_ids[row] for row in rows] + ["sklearn.nothing.of_the_kind", "no_such_package.x"]
-    )
-    assert set(found) == {corpus.doc_ids[row] for row in rows}
-    for row in rows:
-        known = Counter(
-            word for word in docstrings.tokens(found[corpus.doc_ids[row]]) if word in set(corpus.vocabulary)
-        )
-        counts = corpus.counts[[row]].toarray()[0]
-        assert known == {corpus.vocabulary[i]: counts[i] for i in counts.nonzero()[0]}
+def test_the_corpus_is_made_of_the_texts(docs):
+    texts = docstring_texts(("sklearn",), cache=False)
+    assert set(docs.doc_ids) <= set(texts)
+    for row in range(0, docs.n_docs, 97):
+        counts = aw.read_corpus([texts[docs.doc_ids[row]]], vocabulary=docs.vocabulary).counts
+        np.testing.assert_array_equal(counts.toarray(), docs.counts[[row]].toarray())

@@ -64,9 +64,9 @@ def test_no_name_is_a_formula_in_a_table_for_spreadsheets(fitted, tmp_path):
 def test_from_the_command_line(fitted, tmp_path):
     model, corpus = fitted
     model.save(tmp_path / "model")
-    corpus.save(tmp_path / "corpus")
-    (tmp_path / "labels.txt").write_text("\n".join("=1+1" if i % 2 else "@x" for i in range(corpus.n_docs)))
-    groups = ["groups", tmp_path / "model", tmp_path / "corpus", "--labels", tmp_path / "labels.txt"]
+    labels = ["=1+1" if i % 2 else "@x" for i in range(corpus.n_docs)]
+    aw.Corpus(corpus.counts, corpus.vocabulary, corpus.doc_ids, documents={"label": labels}).save(tmp_path / "corpus")
+    groups = ["groups", tmp_path / "model", tmp_path / "corpus", "--by", "label"]
     for options, begin in (([], ("=1+1,", "@x,")), (["--spreadsheet"], ("'=1+1,", "'@x,"))):
         done = run(*groups, "-o", tmp_path / "x.csv", *options)
         assert done.returncode == 0, done.stderr

@@ -166,7 +166,6 @@ def test_labels_of_any_kind(model, sampled):
         ([2.5, 1.0, 2.5, 1.0, 1.0, 2.5], (1.0, 2.5)),
         (["b", "a", "b", "é", "a", "Z"], ("Z", "a", "b", "é")),
         (["b", 1, "a", 2, "b", 1], (1, 2, "a", "b")),  # no order among them: by type, then by name
-        ([("x", 2), ("x", 1)] * 3, (("x", 1), ("x", 2))),
         ([day, None] * 3, (day,)),
         (np.array(["2001", "2000"] * 3), ("2000", "2001")),
         (np.array([2001, 2000] * 3, dtype=np.int16), (2000, 2001)),
@@ -185,10 +184,11 @@ def test_labels_of_any_kind(model, sampled):
 def test_bad_input_is_refused(model, sampled):
     counts = sampled.corpus.counts[:6]
     for labels, message in (
-        ("abcdef", "one label a document, but is str"),
-        (7, "one label a document, but is int"),
-        ([[1], [2]] * 3, "but holds lists"),
-        ([None] * 6, "every label is missing"),
+        ("abcdef", "the documents have no column 'abcdef'"),
+        (7, "one label per document, but is int"),
+        ([[[1]], [[2]]] * 3, "but holds what is none"),
+        ([[], [None]] * 3, "no document has a value"),
+        ([None] * 6, "no document has a value"),
         (["a"] * 5, "for each of the 6 documents, but has 5"),
         (["a"] * 7, "for each of the 6 documents, but has 7"),
     ):
@@ -260,3 +260,32 @@ def test_weights_that_differ_by_all_the_range_of_numbers(order):
     np.testing.assert_allclose(mean, [[0.75, 0.25]], rtol=1e-12)
     # The definition, with what 1e-300 adds left out: n / (n - 1) sum a^2 (w - mean)^2 over (sum a)^2.
     np.testing.assert_allclose(error, np.sqrt(5 / 4 * (0.5**2 + 4 * 0.25**2)) / 3 * np.ones((1, 2)), rtol=1e-12)
+
+
+def test_groups_are_a_column_of_the_documents(model, sampled, years, tmp_path):
+    tagged = aw.Corpus(sampled.corpus.counts, sampled.corpus.vocabulary, documents={"year": years})
+    tagged.save(tmp_path / "c")
+    expected = prevalence_by(model, sampled.corpus, years)
+    for corpus in (tagged, aw.open_corpus(tmp_path / "c")):
+        found = prevalence_by(model, corpus, by="year")
+        assert found.groups == expected.groups
+        np.testing.assert_array_equal(found.prevalence, expected.prevalence)
+    with pytest.raises(InputError, match="no column 'yaer': they have 'year'"):
+        prevalence_by(model, tagged, by="yaer")
+
+
+def test_documents_with_several_labels_count_in_each_group(model, sampled):
+    rng = np.random.default_rng(3)
+    labels = [tuple(rng.choice(["a", "b", "c"], rng.integers(0, 4), replace=False)) for _ in range(600)]
+    tagged = aw.Corpus(sampled.corpus.counts, sampled.corpus.vocabulary, documents={"tags": labels})
+    weights = model.transform(sampled.corpus)
+    for by_tokens in (False, True):
+        found = prevalence_by(model, tagged, by="tags", by_tokens=by_tokens)
+        assert found.groups == ("a", "b", "c")
+        assert found.n_without_group == sum(not own for own in labels)
+        for g, group in enumerate(found.groups):
+            rows = [row for row, own in enumerate(labels) if group in own]
+            alone = prevalence_by(model, sampled.corpus.counts[rows], ["x"] * len(rows), by_tokens=by_tokens)
+            for name in ("prevalence", "low", "high"):
+                np.testing.assert_allclose(getattr(found, name)[g], getattr(alone, name)[0], rtol=ROUNDING)
+            assert by_tokens or found.prevalence[g] == pytest.approx(weights[rows].mean(axis=0))

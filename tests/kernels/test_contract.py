@@ -386,6 +386,24 @@ def test_words(use, ngrams):
     assert table.number(b"the") == 1
     known = table.n_known
     assert table.number(b"neu") == known == table.n_known - 1
+    several = [b"the", b"noch", b"", b"neu", *(b"%d" % i for i in range(9000)), b"noch"]
+    numbers = use.out(table.numbers(several)).tolist()
+    assert numbers == [1, known + 1, known + 2, known, *range(known + 3, known + 9003), known + 1]
+    assert numbers == [table.number(word) for word in several]
+    assert use.out(table.numbers([])).size == 0
+    assert table.words() == names  # those that were not counted are not among them
+
+
+@covers("marks_in")
+@pytest.mark.parametrize(
+    "marks", [(), (b"a",), (b"ab", b"ba", b"c"), (b"aab", b"aa\xc3"), tuple(bytes([i]) for i in range(63))]
+)
+def test_marks(use, marks):
+    rng = np.random.default_rng(0)
+    documents = [bytes(rng.choice(list(b"aab\xc3 >"), size)) for size in rng.integers(0, 7, 300)]
+    found = use.kernels.marks_in(b"".join(documents), np.cumsum([0, *map(len, documents)]), marks)
+    for document, bits in zip(documents, use.out(found).tolist(), strict=True):
+        assert [bool(bits >> m & 1) for m in range(63)] == [m < len(marks) and marks[m] in document for m in range(63)]
 
 
 @covers("parse_triples")

@@ -97,7 +97,7 @@ def test_every_route_leads_to_the_same_statistics(tmp_path, monkeypatch):
     order = np.random.default_rng(5).permutation(30)
     corpus = aw.Corpus(X, NAMES)
     monkeypatch.setattr(store, "BLOCK_DOCS", 13)
-    store.save_corpus(tmp_path / "c", direct.cut(X, 13), NAMES, None, None)
+    store.save_corpus(tmp_path / "c", direct.cut(X, 13), NAMES, None, store.About())
     routes = {
         "sparse": sp.csc_array(X),
         "corpus": corpus,

@@ -46,7 +46,7 @@ def same(first, second, atol):
 def in_blocks(monkeypatch, path, corpus, n_docs):
     """The corpus opened from a folder, with so many documents in a block."""
     monkeypatch.setattr(store, "BLOCK_DOCS", n_docs)
-    store.save_corpus(path, direct.cut(corpus.counts, n_docs), corpus.vocabulary, None, None)
+    store.save_corpus(path, direct.cut(corpus.counts, n_docs), corpus.vocabulary, None, store.About())
     stored = aw.open_corpus(path)
     assert len(list(stored.blocks())) == -(-corpus.n_docs // n_docs)
     return stored

@@ -26,7 +26,7 @@ def test_columns_are_matched_by_word():
     expected = np.array([[1, 0, 2], [0, 0, 0], [0, 0, 0]])
     np.testing.assert_array_equal(dense(source), expected)
     np.testing.assert_array_equal(source.counts.toarray(), expected)
-    assert source.n_unknown_tokens == 4 + 8
+    assert sum(source.unknown_tokens().values()) == 4 + 8
     documents, tokens = source.frequencies()
     np.testing.assert_array_equal(documents, (expected > 0).sum(axis=0))
     np.testing.assert_array_equal(tokens, expected.sum(axis=0))
@@ -40,7 +40,7 @@ def test_every_pass_is_the_same_and_a_corpus_on_disk_too(tmp_path):
         source = in_columns(corpus, ("d", "b", "a", "c"), 4)
         for _ in range(2):
             np.testing.assert_array_equal(dense(source), COUNTS[:, [3, 1, 0, 2]])
-        assert source.n_unknown_tokens == 0
+        assert source.unknown_tokens() == {}
         np.testing.assert_array_equal(source.frequencies()[0], [2, 1, 1, 1])
 
 
@@ -48,7 +48,7 @@ def test_every_pass_is_the_same_and_a_corpus_on_disk_too(tmp_path):
 def test_the_same_columns_pass_through(vocabulary):
     source = as_source(CORPUS)
     assert in_columns(source, vocabulary, 4) is source
-    assert source.n_unknown_tokens == 0
+    assert source.unknown_tokens() == {}
 
 
 @pytest.mark.parametrize("X", [CORPUS, COUNTS, sp.csr_array(COUNTS), [sp.csr_array(COUNTS)]])

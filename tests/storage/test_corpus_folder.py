@@ -30,12 +30,21 @@ FILES = ["corpus.json", *store.FORMAT.files]
 COUNTS = [[1, 0, 2, 0], [0, 0, 0, 0], [300, 7, 0, 1], [0, 5, 1, 1]]
 WORDS = ["a", "b", "é", ""]
 IDS = ["x", "new\nline", "\ud800", ""]
+TABLE = {
+    "year": [2019, 2020, 2021, 2022], "score": [1.5, None, 0.0, -1.0], "new\nline": ["a", None, "\ud800", "a"],
+    "labels": [["x", "y"], [], ["y"], ["x"]], "when": ["2020-01-01", None, "2021-02-03", "1969-12-31"],
+    "seen": ["2020-01-01T10:00:00", "2020-01-01T10:00:00.5+02:00", None, "2021-02-03"], "open": [True, False, True, True],
+}  # fmt: skip
 
 
 def same_corpus(a, b):
     assert a.vocabulary == b.vocabulary
     assert a.doc_ids == b.doc_ids
     assert a.text_rule == b.text_rule
+    assert a.vocabulary_rule == b.vocabulary_rule
+    assert (a.documents.kinds, a.documents.title) == (b.documents.kinds, b.documents.title)
+    for name in a.documents:
+        np.testing.assert_array_equal(a.documents[name], b.documents[name])
     assert (a.n_docs, a.n_words, a.n_tokens) == (b.n_docs, b.n_words, b.n_tokens)
     assert a.counts.shape == b.counts.shape
     for part in ("indptr", "indices", "data"):
@@ -54,7 +63,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(corpus_writer, "BLOCK_DOCS", 4)
     monkeypatch.setattr("anchorwords.corpus.parts.PART_ENTRIES", 3)
     monkeypatch.setattr("anchorwords.corpus.parts.row_slices.__defaults__", (3,))
-    monkeypatch.setattr("anchorwords.corpus.readers._DOCUMENTS", 3)
+    monkeypatch.setattr("anchorwords.corpus.readers.BATCH_DOCUMENTS", 3)
 
 
 def sampled_corpus(n_docs=60, n_words=25, seed=0, ids=True):
@@ -114,6 +123,8 @@ def test_tokens_and_ids_of_any_characters_are_imported_as_they_are(tmp_path):
     [
         aw.Corpus(COUNTS, WORDS),
         aw.Corpus(COUNTS, WORDS, IDS),
+        aw.Corpus(COUNTS, WORDS, documents=TABLE, title="new\nline"),
+        aw.Corpus(COUNTS, WORDS, IDS, documents=TABLE),
         aw.Corpus([[3]], ["one"]),
         aw.Corpus([[3]], ["one"], [""]),
         aw.Corpus([[0, 0]], ["a", "b"]),
@@ -121,7 +132,18 @@ def test_tokens_and_ids_of_any_characters_are_imported_as_they_are(tmp_path):
         aw.Corpus(COUNTS, WORDS, text_rule=TextRule(lowercase=False, stop_words=frozenset(["é", "\ud800"]))),
         sampled_corpus(),
     ],
-    ids=["no ids", "ids", "one document", "an empty id", "nothing in it", "empty documents", "a rule", "larger"],
+    ids=[
+        "no ids",
+        "ids",
+        "columns",
+        "columns and ids",
+        "one document",
+        "an empty id",
+        "nothing in it",
+        "empty documents",
+        "a rule",
+        "larger",
+    ],
 )
 def test_what_is_saved_is_what_is_opened(tmp_path, small_blocks, corpus):
     stored = saved(corpus, tmp_path / "c")
@@ -135,7 +157,9 @@ def test_what_is_saved_is_what_is_opened(tmp_path, small_blocks, corpus):
     same_corpus(aw.read_corpus(tmp_path / "c"), corpus)
     same_corpus(aw.import_corpus(tmp_path / "c", tmp_path / "again"), corpus)
     assert sorted(os.listdir(tmp_path)) == ["again", "c"]
-    names = {name for name in FILES if corpus.doc_ids is not None or not name.startswith("ids")}
+    absent = {"ids"} if corpus.doc_ids is None else set()
+    absent |= {"documents"} if not corpus.documents else set()
+    names = {name for name in FILES if name.split(".")[0] not in absent}
     assert set(os.listdir(tmp_path / "c")) == names
 
 
@@ -328,6 +352,7 @@ def everything(folder):
         corpus.document_frequencies,
         corpus.term_frequencies,
         corpus.counts,
+        dict(corpus.documents),
     )
 
 
@@ -336,7 +361,8 @@ def folder(tmp_path, small_blocks):
     # The first document is empty, and so is a block.
     corpus = sampled_corpus(20, 6)
     counts = np.vstack([np.zeros((5, 6)), corpus.counts.toarray()])
-    aw.Corpus(counts, corpus.vocabulary, [f"d{m}" for m in range(25)]).save(tmp_path / "c")
+    table = {name: [*values] * 6 + [values[0]] for name, values in TABLE.items()}
+    aw.Corpus(counts, corpus.vocabulary, [f"d{m}" for m in range(25)], documents=table).save(tmp_path / "c")
     everything(tmp_path / "c")
     return tmp_path / "c"
 
@@ -390,7 +416,7 @@ def test_damage_in_one_block_leaves_the_others(folder):
     [
         ({"format": "other tool"}, "does not describe an anchorwords corpus"),
         ({"format": "anchorwords-model"}, "does not describe an anchorwords corpus"),
-        ({"format_version": 99}, "has corpus format 99, but this version reads 1: upgrade anchorwords"),
+        ({"format_version": 99}, "has corpus format 99, but this version reads 2: upgrade anchorwords"),
         ({"format_version": None}, "has corpus format None"),
         ({"n_docs": -1}, "does not describe a corpus"),
         ({"n_docs": 24}, "do not add up"),

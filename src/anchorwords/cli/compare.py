@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .options import Json
+from .options import Json, loaded
 from .output import print_json
 
 
@@ -41,7 +41,7 @@ def compare(
 
     Example: anchorwords compare january-model february-model --style markdown -n 3
     """
-    from .. import changes, load_model
+    from .. import changes
     from .console import say
     from .listings import changes_as_listing
     from .tables import print_listing
@@ -49,7 +49,7 @@ def compare(
     if max_distance is not None and not 0.0 < max_distance <= 1.0:
         raise typer.BadParameter(f"--max-distance must be above 0 and up to 1, but is {max_distance}")
     options = {} if max_distance is None else {"max_distance": max_distance}
-    rows = changes(load_model(old), load_model(new), words, **options)
+    rows = changes(loaded(old), loaded(new), words, **options)
     if as_json:
         print_json(rows, indent=1)
         return

@@ -17,7 +17,8 @@ from rich.console import Console
 from .._printable import printable, printable_lines
 
 if TYPE_CHECKING:  # the numerical modules load when a command needs them, not for --help
-    from ..corpus.read import ReadProgress
+    from ..corpus.duplicates import Duplicates
+    from ..corpus.reading_options import ReadProgress
     from ..provenance import AnchorThreshold
     from ..rectify.progress import Report as Progress
 
@@ -63,6 +64,15 @@ def remark_on_anchors(threshold: AnchorThreshold | None, quiet: bool) -> None:
     """Say that the threshold for anchors was dropped, and why, if it was."""
     if threshold is not None and (why := threshold.sentence()) is not None:
         remark(f"anchors: {why}; --min-anchor-docs says otherwise", quiet)
+
+
+def remark_on_duplicates(found: Duplicates, quiet: bool, *, dropped: bool = False) -> None:
+    """Say how many documents repeat others, if any do."""
+    if (what := found.sentence()) is not None:
+        remark(
+            f"duplicates: {what}; {'they are left out' if dropped else '--drop-duplicates leaves them out of a fit'}",
+            quiet,
+        )
 
 
 def reading_progress(quiet: bool) -> AbstractContextManager[ReadProgress | None]:

@@ -11,12 +11,8 @@ from .options import AnySeed, Jobs, Json, Quiet, Topics
 from .output import print_json
 
 if TYPE_CHECKING:
-    from ..corpus.corpus import Corpus
-    from ..estimator import AnchorTopicModel
+    from ..text_model import TextTopicModel
 
-# Rare words make sharp but unreadable anchors; this many docstrings is enough to be a word of the trade.
-_MIN_DF = 15
-_PRESET = "readers"
 # Enough for error bars that one can look at; twenty are better, and take twice as long.
 _REPLICATES = 10
 _PAGE = Path("anchorwords-demo.html")
@@ -39,15 +35,15 @@ def demo(
 ) -> None:
     """Fit topics on the docstrings of scientific Python, print them and write a page to explore them. No network needed.
 
-    Topics are those of the preset for readers, as fit makes them, and their words are listed by relevance. The page also
-    shows how sure each topic is, from ten draws of the docstrings; with --json there is none.
+    Topics are those that fit would learn from the same texts and stop words; their words are listed by relevance. The page
+    also shows how stable each topic is, from ten bootstrap replicates; with --json there is none.
 
     Example: anchorwords demo --topics 30
     """
     from time import perf_counter
 
-    from .. import AnchorTopicModel, topic_table
-    from ..datasets import load_docstrings
+    from .. import TextTopicModel, TextVectorizer, topic_table
+    from ..datasets import DOCSTRING_STOP_WORDS, docstring_texts
     from ..presets import ranking_for
     from ..storage.writing import require_writable_file
     from .console import error_console, fit_progress, say
@@ -62,40 +58,38 @@ def demo(
             "Reading the docstrings of NumPy, SciPy, scikit-learn and Python (about 20 s the first time, then cached) ...",
             markup=False,
         )
-    corpus = load_docstrings().prune(min_df=_MIN_DF)
+    texts = docstring_texts()
     begin = perf_counter()
     with fit_progress(quiet) as progress:
-        model = AnchorTopicModel.from_preset(_PRESET, topics, random_state=seed, n_jobs=jobs)
-        model.fit(corpus, progress=progress)
+        vectorizer = TextVectorizer(stop_words=list(DOCSTRING_STOP_WORDS), n_jobs=jobs)
+        model = TextTopicModel(topics, vectorizer=vectorizer, random_state=seed, n_jobs=jobs)
+        rows = [{"name": name, "text": text} for name, text in texts.items()]
+        model.fit(rows, id_column="name", progress=progress)
+    corpus = model.corpus_
     elapsed = perf_counter() - begin
     ranking = ranking_for(model)
-    rows = topic_table(model, words, ranking=ranking)
+    table = topic_table(model, words, ranking=ranking)
     if as_json:
-        print_json(rows, indent=1)
+        print_json(table, indent=1)
         return
     say(
         f"{topics} topics in {corpus.n_docs:,} docstrings, {corpus.n_words:,} words, {corpus.n_tokens:,} tokens, "
         f"in {elapsed:.1f} s:\n"
     )
-    print_topics(rows, ranking)
+    print_topics(table, ranking)
     if not no_page:
-        _write_page(model, corpus, output, jobs, quiet)
+        _write_page(model, texts, output, jobs, quiet)
 
 
-def _write_page(model: AnchorTopicModel, corpus: Corpus, output: Path, jobs: int | None, quiet: bool) -> None:
+def _write_page(model: TextTopicModel, texts: dict[str, str], output: Path, jobs: int | None, quiet: bool) -> None:
     """The explorer of the demo, and what to look at in it."""
     from .. import explorer
-    from ..datasets.docstrings import docstrings_called
     from .console import fit_progress, say, working
 
+    corpus = model.corpus_
     with fit_progress(quiet) as progress:
-        model.measure_stability(corpus, n_replicates=_REPLICATES, n_jobs=jobs, progress=progress)
-    names = corpus.doc_ids or ()
-
-    def texts(rows: list[int]) -> dict[int, str]:
-        found = docstrings_called(names[row] for row in rows)
-        return {row: found[names[row]] for row in rows if names[row] in found}
-
+        model.measure_stability(n_replicates=_REPLICATES, n_jobs=jobs, progress=progress)
+    beginnings = [texts[name] for name in corpus.doc_ids or ()]
     with working("Writing the page", quiet):
-        page = explorer(model, output, corpus, title="Docstrings of scientific Python", texts=texts, n_jobs=jobs)
+        page = explorer(model, output, corpus, title="Docstrings of scientific Python", texts=beginnings, n_jobs=jobs)
     say(f"\nLook at them in a browser: {page.absolute()}\n" + "\n".join(f"- {line}" for line in _LOOK_AT))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .guidance import checked_replicates
-from .options import Jobs, Json, Quiet, Source, opened, with_reading
+from .options import Jobs, Json, Quiet, Source, loaded, opened, with_reading
 from .output import print_json
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def evaluate(
     Example: anchorwords evaluate kos-model docword.kos.txt.gz --replicates 20 --per-topic
     """
     from .. import evaluate as measure
-    from .. import load_model, topic_table
+    from .. import topic_table
     from ..corpus.like import kept_as_for_fit
     from ..exceptions import UnknownWordWarning
     from ..metrics import METRICS
@@ -66,7 +66,7 @@ def evaluate(
     if metric and (unknown := [name for name in metric if name not in names]):
         raise typer.BadParameter(f"there is no metric {unknown[0]}; the names are {', '.join(names)}")
     checked_replicates(replicates)
-    fitted = load_model(model)
+    fitted = loaded(model)
     with opened(source, reading, quiet, jobs, like=fitted) as corpus:
         with working("Measuring", quiet):
             kept = kept_as_for_fit(fitted, corpus)

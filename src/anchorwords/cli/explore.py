@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._printable import json_text
-from .options import Jobs, Quiet, given_options, opened, with_reading
+from .options import Jobs, Quiet, given_options, loaded, opened, with_reading
 from .output import as_plain, suffix_of
 
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
-    from ..corpus.read import ReadProgress
+    from ..corpus.reading_options import ReadProgress
     from ..estimator import AnchorTopicModel
 
 _PAGE = Path("topics.html")
@@ -65,7 +65,6 @@ def explore(
 
     Example: anchorwords explore kos-model --serve
     """
-    from .. import load_model
     from ..exploring.data import explorer_data
     from ..exploring.page import rendered
     from .console import document_progress, say
@@ -73,7 +72,7 @@ def explore(
     _check(reading, corpus, no_texts, serve, port, no_browser, as_json)
     if output is None and not serve and not as_json:
         output = _PAGE
-    fitted = load_model(model)
+    fitted = loaded(model)
     with (
         _written(output, as_json) as partial,
         _source(fitted, corpus, reading, quiet, jobs) as source,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._printable import json_text
-from .options import Jobs, Quiet, given_options, opened, with_reading
+from .options import Jobs, Quiet, given_options, loaded, opened, with_reading
 from .output import as_plain
 
 if TYPE_CHECKING:
@@ -66,7 +66,6 @@ def export(
 
     Example: anchorwords export kos-model docword.kos.txt.gz --to pyldavis -o kos.json
     """
-    from .. import load_model
     from ..export import show_topics, write_graph
     from ..export.lines import write_lines
     from ..presets import ranking_for
@@ -87,7 +86,7 @@ def export(
         )
         min_association = min_lift
     require_writable_file(output)
-    fitted = load_model(model)
+    fitted = loaded(model)
     if to in (Target.graphml, Target.gexf):
         least, ranking = min_association or 0.0, ranking_for(fitted)
         write_graph(fitted, output, min_association=least, format=to.value, n_words=words, ranking=ranking)

@@ -21,6 +21,7 @@ from .options import (
     opened,
     pruned_by,
     rule_as_json,
+    vectorizer_of,
     with_choosing,
     with_reading,
     with_stop_words,
@@ -30,6 +31,8 @@ from .output import print_json
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
     from ..estimator import AnchorTopicModel
+    from ..text_model import TextTopicModel
+    from ..text_vectorizer import TextVectorizer
 
 
 class RectifierName(StrEnum):
@@ -95,14 +98,17 @@ def fit(
         raise typer.BadParameter("--tol and --max-iter belong to a rectifier, but --rectifier is none")
     own = _Own(rectifier, tol, max_iter, {"random_state": seed, "n_jobs": jobs})
     begin = perf_counter()
+    text_model = None
     if is_sketch_folder(Path(source)):
         guiding = guiding.without_documents()
         model, summary = _fit_sketch(Path(source), topics, choosing, guiding, own, quiet)
     else:
         with opened(source, with_stop_words(reading, choosing), quiet, jobs) as corpus:
-            model, summary = _fit_documents(corpus, topics, choosing, guiding, own, quiet)
+            vectorizer = vectorizer_of(reading, choosing)
+            text_model, summary = _fit_documents(corpus, topics, vectorizer, guiding, own, quiet)
+            model = text_model.estimator_
     if output is not None:
-        _save(model, output)
+        _save(model if text_model is None else text_model, output)
     summary = {
         "model": None if output is None else str(output), "topics": topics, **summary, "preset": guiding.preset,
         "rectifier": rectifier.value, "steps": model.n_iter_, "converged": model.converged_, **_learned(model),
@@ -111,7 +117,7 @@ def fit(
     _show(model, summary, ranking_for(model), words, replacing, as_json, quiet)
 
 
-def _save(model: AnchorTopicModel, output: Path) -> None:
+def _save(model: AnchorTopicModel | TextTopicModel, output: Path) -> None:
     """Save a model; if it cannot be saved there any more, save it elsewhere and say so: the fit may have taken hours."""
     import secrets
     import tempfile
@@ -159,28 +165,29 @@ class _Own(NamedTuple):
 
 
 def _fit_documents(
-    corpus: Corpus, topics: int, choosing: dict[str, Any], guiding: Guidance, own: _Own, quiet: bool
-) -> tuple[AnchorTopicModel, dict[str, Any]]:
-    from .. import AnchorTopicModel
+    corpus: Corpus, topics: int, vectorizer: TextVectorizer, guiding: Guidance, own: _Own, quiet: bool
+) -> tuple[TextTopicModel, dict[str, Any]]:
+    from .. import TextTopicModel
     from ..exceptions import UnknownWordWarning
     from .console import fit_progress, remark, remark_on_anchors
 
-    pruned = pruned_by(corpus, choosing, quiet)
-    assert pruned.vocabulary_rule is not None
-    parameters = own.added_to(guiding.parameters(set(pruned.vocabulary)))
-    model = AnchorTopicModel.from_preset(guiding.preset, topics, **parameters)
+    pruned = pruned_by(corpus, vectorizer, quiet)
+    options = own.added_to(guiding.parameters(set(pruned.vocabulary)))
+    named = {name: options.pop(name) for name in (*own.others, "anchors", "forbidden_anchors") if name in options}
+    model = TextTopicModel(topics, preset=guiding.preset, vectorizer=vectorizer, options=options, **named)
     with fit_progress(quiet) as progress:
-        model.fit(pruned, progress=progress)
+        model.fit_chosen(vectorizer, pruned, progress)
     remark_on_anchors(model.model_.provenance.anchor_threshold, quiet)
     if guiding.prior_aware:
-        remark(_prior_sentence(model), quiet)
+        remark(_prior_sentence(model.estimator_), quiet)
     if guiding.replicates:
         with fit_progress(quiet) as progress, warnings.catch_warnings():
             warnings.simplefilter("ignore", UnknownWordWarning)  # the fit has said it
             model.measure_stability(pruned, n_replicates=guiding.replicates, progress=progress)
     return model, {
         "documents": pruned.n_docs, "documents_left_out": corpus.n_docs - pruned.n_docs, "words": pruned.n_words,
-        "tokens": pruned.n_tokens, "vocabulary_rule": rule_as_json(pruned.vocabulary_rule),
+        "tokens": pruned.n_tokens,
+        "vocabulary_rule": rule_as_json(pruned.vocabulary_rule) if pruned.vocabulary_rule else None,
         "left_out": pruned.dropped._asdict() if pruned.dropped else {},
     }  # fmt: skip
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import Jobs, Json, Quiet, Source, Spreadsheet, opened, with_reading
+from .options import Jobs, Json, Quiet, Source, Spreadsheet, loaded, opened, with_reading
 from .output import print_json, suffix_of, table_lines
 
 
@@ -15,20 +15,15 @@ from .output import print_json, suffix_of, table_lines
 def groups(
     model: Annotated[Path, typer.Argument(help="Model folder written by fit.")],
     source: Source,
-    labels: Annotated[
-        Path,
+    by: Annotated[
+        str,
         typer.Option(
-            help="File with one label per document, in their order: one per line, or a column of a .csv or .tsv table. "
-            "Documents with an empty label are left out.",
+            metavar="COLUMN",
+            help="Column of the documents that names their group; documents without a value are left out, and those with "
+            "a list of values count in each group.",
         ),
     ],
     reading: dict[str, Any],
-    label_column: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of labels in a table: by number from 1, or by name where the first line has the names."
-        ),
-    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -50,11 +45,11 @@ def groups(
     such documents might lie. Shown are the topics whose share in the group exceeds that in all groups together most;
     --json and --output hold all of them.
 
-    Example: anchorwords groups news-model news.txt --labels years.txt
+    Example: anchorwords groups news-model news.csv --text-column text --by year
 
-    Example: anchorwords groups 20ng-model docword.20ng.txt.gz --labels labels.20ng.tsv --label-column 2 -o shares.csv
+    Example: anchorwords groups cve-model cve-corpus --by severity -o shares.csv
     """
-    from .. import load_model, prevalence_by, top_words
+    from .. import prevalence_by, top_words
     from ..export.lines import write_lines
     from ..presets import ranking_for
     from ..storage.writing import file_written_whole, require_writable_file
@@ -69,11 +64,9 @@ def groups(
         raise typer.BadParameter(f"--level must be between 0 and 1, such as 0.9, but is {level}")
     if output is not None:
         require_writable_file(output)
-    fitted = load_model(model)
-    given = read_labels(labels, label_column)
-    with opened(source, reading, quiet, jobs, like=fitted) as corpus, working("Documents", quiet):
-        _require_as_many(labels, len(given), corpus.n_docs)
-        found = prevalence_by(fitted, corpus, given, level=level, by_tokens=by_tokens, n_jobs=jobs)
+    fitted = loaded(model)
+    with opened(source, reading, quiet, jobs, like=fitted, column=by) as corpus, working("Documents", quiet):
+        found = prevalence_by(fitted, corpus, by, level=level, by_tokens=by_tokens, n_jobs=jobs)
     if output is not None and suffix is not None:
         with file_written_whole(output) as partial:
             write_lines(partial, table_lines(found.rows(), suffix, spreadsheet))
@@ -86,43 +79,6 @@ def groups(
         listed = top_words(fitted, words, ranking=ranking_for(fitted))
         print_listing(groups_as_listing(found, listed, top, by_tokens), apart=False)
     remark(
-        f"left out: {found.n_without_group:,} documents without a label, {found.n_without_words:,} without a known word",
+        f"left out: {found.n_without_group:,} documents without a group, {found.n_without_words:,} without a known word",
         quiet,
     )
-
-
-def read_labels(path: Path, column: str | None) -> list[Any]:
-    """Labels in the order of the file, None where empty; whole numbers, such as years, where all are."""
-    from ..corpus.files import bare_name
-    from ..corpus.readers import columns_of_csv, columns_of_tsv, lines_of
-    from ..exceptions import InputError
-
-    name = bare_name(path)
-    if name.endswith((".csv", ".tsv")):
-        if column is None:
-            raise typer.BadParameter(f"{path} is a table: say which column holds the labels, with --label-column")
-        comma = name.endswith(".csv")
-        found = (columns_of_csv if comma else columns_of_tsv)(path, column, None, None, "," if comma else "\t")
-    elif column is not None:
-        raise typer.BadParameter(f"--label-column belongs to a table, but {path} does not end in .csv or .tsv")
-    else:
-        found = lines_of(path)
-    try:
-        labels = [str(label).strip() for _, label in found]
-    except InputError as error:
-        raise type(error)(str(error).replace("text_column", "--label-column")) from None
-    if all(not label or (label.isdecimal() and str(int(label)) == label) for label in labels):
-        return [int(label) if label else None for label in labels]
-    return [label or None for label in labels]
-
-
-def _require_as_many(labels: Path, n_labels: int, n_docs: int) -> None:
-    from ..exceptions import InputError
-
-    if n_labels != n_docs:
-        hint = (
-            ": does its first line name the columns? Then call the column by its name"
-            if n_labels == n_docs + 1
-            else ": there must be one for each document, in their order, empty where a document has none"
-        )
-        raise InputError(f"{labels} has {n_labels:,} labels for {n_docs:,} documents{hint}.")

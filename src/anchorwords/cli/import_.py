@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import Jobs, Json, Quiet, Source, readable, with_reading
+from .options import Jobs, Json, Quiet, Source, readable, stop_words_of, with_reading
 from .output import print_json
 
 
@@ -17,7 +17,11 @@ def import_documents(
     output: Annotated[Path, typer.Option("--output", "-o", help="Corpus folder to write.")],
     reading: dict[str, Any],
     stop_words: Annotated[
-        str | None, typer.Option(help="Words not to count at all: a language, or a file with one word per line.")
+        list[str] | None,
+        typer.Option(
+            metavar="LANGUAGE|FILE|WORD",
+            help="Words not to count at all: a language, a file with one word per line, or a word. May be repeated.",
+        ),
     ] = None,
     jobs: Jobs = None,
     as_json: Json = False,
@@ -34,16 +38,19 @@ def import_documents(
     from time import perf_counter
 
     from .. import import_corpus
-    from .console import reading_progress, say
+    from .console import reading_progress, remark, remark_on_duplicates, say
 
     begin = perf_counter()
     with reading_progress(quiet) as progress:
         documents, options = readable(source, reading)
-        corpus = import_corpus(documents, output, **options, stop_words=stop_words, n_jobs=jobs, progress=progress)
+        stop = stop_words_of(stop_words) if stop_words else None
+        corpus = import_corpus(documents, output, **options, stop_words=stop, n_jobs=jobs, progress=progress)
     seconds = perf_counter() - begin
+    repeated = corpus.duplicates()
     summary = {
         "corpus": str(output), "documents": corpus.n_docs, "words": corpus.n_words, "tokens": corpus.n_tokens,
-        "counts": corpus.n_entries, "seconds": round(seconds, 3),
+        "counts": corpus.n_entries, "columns": corpus.documents.kinds, "duplicates": repeated.n_exact,
+        "near_duplicates": repeated.n_near, "seconds": round(seconds, 3),
     }  # fmt: skip
     if as_json:
         print_json(summary)
@@ -52,3 +59,7 @@ def import_documents(
             f"{corpus.n_docs:,} documents, {corpus.n_words:,} words, {corpus.n_tokens:,} tokens in {seconds:.1f} s, written "
             f"to {output}; learn topics with: anchorwords fit {output} -o MODEL"
         )
+        if corpus.documents:
+            kinds = ", ".join(f"{name} ({kind})" for name, kind in corpus.documents.kinds.items())
+            remark(f"columns of the documents: {kinds}", quiet)
+        remark_on_duplicates(repeated, quiet)

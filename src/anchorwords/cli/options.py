@@ -6,8 +6,9 @@ They become arguments of the public functions; what the defaults are, the librar
 from __future__ import annotations
 
 import inspect
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from functools import wraps
@@ -20,6 +21,7 @@ if TYPE_CHECKING:  # the numerical modules load when a command needs them, not f
     from ..corpus.corpus import Corpus
     from ..corpus.vocabulary_rule import VocabularyRule
     from ..estimator import AnchorTopicModel
+    from ..text_vectorizer import TextVectorizer
 
 READING, WORDS = "Reading documents", "Choosing words"
 
@@ -67,6 +69,17 @@ Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no remarks.")]
 
 
+StopWords = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="LANGUAGE|FILE|WORD",
+        help="Words to remove: a language (english, german, ...), a file with one word per line, a word, or none. May be "
+        "repeated: all of them are removed. Default: english for text.",
+        rich_help_panel=WORDS,
+    ),
+]
+
+
 class Format(StrEnum):
     """Formats by name, as in anchorwords.corpus.formats."""
 
@@ -85,12 +98,97 @@ class Format(StrEnum):
     corpus = "corpus"
 
 
+class Kept(StrEnum):
+    """Kinds of text that are removed or repaired unless they are to be kept, as in anchorwords.Cleaning."""
+
+    urls = "urls"
+    emails = "emails"
+    html = "html"
+    mentions = "mentions"
+    hyphenation = "hyphenation"
+    pdf = "pdf"
+    all = "all"
+
+
+def _one_or_several(values: list[str] | None) -> str | list[str] | None:
+    return None if not values else values[0] if len(values) == 1 else values
+
+
+def _columns(values: list[str] | None) -> str | list[str] | None:
+    names = [name for value in values or () for part in value.split(",") if (name := part.strip())]
+    if values and not names:
+        raise typer.BadParameter("--columns must name columns, but is empty")
+    return "all" if names == ["all"] else (names or None)
+
+
+def _separators(values: list[str] | None) -> dict[str, str] | None:
+    if not values:
+        return None
+    found = {}
+    for value in values:
+        name, _, separator = value.rpartition("=") if not value.endswith("==") else (value[:-2], "", "=")
+        if not name or not separator:
+            raise typer.BadParameter(f"--list-column must be COLUMN=SEPARATOR, such as 'tags=;', but is {value!r}")
+        found[name] = separator.replace("\\t", "\t")
+    return found
+
+
+def _cleaning(keep: list[Kept] | None, drop_hashtags: bool) -> Any:
+    """What to clean, as read_corpus takes it; True, the default, if nothing is said."""
+    if not keep and not drop_hashtags:
+        return True
+    from ..corpus.cleaning import Cleaning
+
+    kinds = [one.value for one in keep or ()]
+    if "all" in kinds:
+        kinds = [one.value for one in Kept if one is not Kept.all]
+    return Cleaning(**dict.fromkeys(kinds, False), hashtags=drop_hashtags)
+
+
 def _reading(
     format: Annotated[Format, typer.Option(help="Force a format.", rich_help_panel=READING)] = Format.auto,  # noqa: A002
     text_column: Annotated[
-        str | None, typer.Option(help="Column of text or tokens, by name or number from 1.", rich_help_panel=READING)
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of text or tokens, by name or number from 1. May be repeated: several columns are joined.",
+            rich_help_panel=READING,
+        ),
     ] = None,
-    id_column: Annotated[str | None, typer.Option(help="Column of document ids.", rich_help_panel=READING)] = None,
+    id_column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of document ids.", rich_help_panel=READING)
+    ] = None,
+    title_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Column whose values name documents in tables and pages.", rich_help_panel=READING
+        ),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN[,COLUMN...]",
+            help="Columns to keep with the documents, such as dates and labels; all keeps every column. May be repeated.",
+            rich_help_panel=READING,
+        ),
+    ] = None,
+    list_column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=SEPARATOR",
+            help="Keep a column and split its texts into lists, such as 'tags=;'. May be repeated.",
+            rich_help_panel=READING,
+        ),
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Table (.csv, .tsv, .jsonl, .parquet) with a row for each document of a source without columns, such as "
+            "counts; all of its columns are kept unless --columns names some.",
+            rich_help_panel=READING,
+        ),
+    ] = None,
     header: Annotated[
         bool | None,
         typer.Option(
@@ -126,14 +224,40 @@ def _reading(
     ngrams: Annotated[
         int, typer.Option(min=1, max=8, help="Count n-grams of up to N words.", rich_help_panel=READING)
     ] = 1,
+    phrases: Annotated[
+        bool,
+        typer.Option(
+            "--phrases",
+            help="Count phrases, pairs of words that occur together far more often than by chance, as one word.",
+            rich_help_panel=READING,
+        ),
+    ] = False,
     tokenizer: Annotated[
         str | None,
         typer.Option(help="Function from a text to its words, as module:function.", rich_help_panel=READING),
     ] = None,
+    keep: Annotated[
+        list[Kept] | None,
+        typer.Option(
+            help="Do not remove or repair this kind of text: web addresses (urls), e-mail addresses, HTML tags, names that "
+            "begin with @ (mentions), words divided at line ends (hyphenation), remains of PDF files (pdf), or all of "
+            "these. May be repeated.",
+            rich_help_panel=READING,
+        ),
+    ] = None,
+    drop_hashtags: Annotated[
+        bool,
+        typer.Option(
+            "--drop-hashtags", help="Remove words that begin with # instead of counting them.", rich_help_panel=READING
+        ),
+    ] = False,
 ) -> dict[str, Any]:
     """The arguments of read_corpus."""
     return {
-        "format": format.value, "text_column": text_column, "id_column": id_column, "header": header,
+        "format": format.value, "text_column": _one_or_several(text_column), "id_column": id_column,
+        "title_column": title_column, "columns": _columns(columns), "list_columns": _separators(list_column),
+        "table": table,
+        "header": header, "cleaning": _cleaning(keep, drop_hashtags), "phrases": phrases,
         "pattern": pattern, "separator": separator and separator.replace("\\t", "\t"), "vocabulary": vocabulary,
         "lowercase": not keep_case, "numbers": numbers, "min_length": min_length, "ngrams": (1, ngrams),
         "tokenizer": None if tokenizer is None else imported(tokenizer),
@@ -141,14 +265,7 @@ def _reading(
 
 
 def _choosing(
-    stop_words: Annotated[
-        str | None,
-        typer.Option(
-            help="Words to remove: a language (english, german, ...), a file with one word per line, or none. Default: "
-            "english for text.",
-            rich_help_panel=WORDS,
-        ),
-    ] = None,
+    stop_words: StopWords = None,
     min_df: Annotated[
         int | None,
         typer.Option(
@@ -176,15 +293,30 @@ def _choosing(
         list[str] | None,
         typer.Option(
             metavar="WORD",
-            help="Keep this word regardless of the other options; may be repeated.",
+            help="Keep this word regardless of the other options. May be repeated.",
             rich_help_panel=WORDS,
         ),
     ] = None,
+    min_tokens: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Fewest tokens of a document that topics are learned from. Default: 5.", rich_help_panel=WORDS
+        ),
+    ] = None,
+    drop_duplicates: Annotated[
+        bool,
+        typer.Option(
+            "--drop-duplicates",
+            help="Learn from the first of several documents that are the same or nearly so (90 % of their words).",
+            rich_help_panel=WORDS,
+        ),
+    ] = False,
 ) -> dict[str, Any]:
     """What the user says about the vocabulary; None where nothing."""
     return {
-        "stop_words": stop_words, "min_df": min_df, "max_df": max_df, "n_words": n_words,
-        "keep_words": tuple(keep_word) if keep_word else None,
+        "stop_words": stop_words or None, "min_df": min_df, "max_df": max_df, "n_words": n_words,
+        "keep_words": tuple(keep_word) if keep_word else None, "min_tokens": min_tokens,
+        "drop_duplicates": drop_duplicates or None,
     }  # fmt: skip
 
 
@@ -216,7 +348,8 @@ def gathered(name: str, group: Callable[..., Any]) -> Callable[[Callable[..., No
 
 # What may be said of a corpus, which has been read already.
 _PLAIN = {
-    "format": "auto", "lowercase": True, "numbers": False, "min_length": 2, "ngrams": (1, 1),
+    "format": "auto", "lowercase": True, "numbers": False, "min_length": 2, "ngrams": (1, 1), "cleaning": True,
+    "phrases": False,
 }  # fmt: skip
 
 with_reading = gathered("reading", _reading)
@@ -247,8 +380,37 @@ def given_options(reading: dict[str, Any]) -> list[str]:
     return [_option(name) for name, value in reading.items() if value != _PLAIN.get(name)]
 
 
+def given_arguments(context: typer.Context, except_for: Collection[str] = ()) -> list[str]:
+    """Options as they were typed, to be typed again for another command; arguments that are not options are left out."""
+    typed: list[str] = []
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        value: Any = context.params.get(name)
+        on_command_line = getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+        if parameter.param_type_name != "option" or name in except_for or not on_command_line:
+            continue
+        flag = max(parameter.opts, key=len)
+        if getattr(parameter, "is_flag", False):
+            typed.append(flag if value else parameter.secondary_opts[0])
+            continue
+        for one in value if getattr(parameter, "multiple", False) else [value]:
+            typed += [flag, str(getattr(one, "value", one))]
+    return typed
+
+
 def _option(name: str) -> str:
-    return "--keep-case" if name == "lowercase" else f"--{name.replace('_', '-')}"
+    spelled = {
+        "lowercase": "--keep-case", "cleaning": "--keep", "list_columns": "--list-column", "keep_words": "--keep-word",
+    }  # fmt: skip
+    return spelled.get(name, f"--{name.replace('_', '-')}")
+
+
+def loaded(path: Path) -> AnchorTopicModel:
+    """The estimator of a model folder, which takes counts: documents are read by :func:`opened`."""
+    from .. import load_model
+
+    model: Any = load_model(path)
+    return getattr(model, "estimator_", model)
 
 
 @contextmanager
@@ -260,13 +422,15 @@ def opened(
     *,
     like: AnchorTopicModel | None = None,
     every_word: bool = False,
+    column: str | None = None,
 ) -> Iterator[Corpus]:
     """Yield a corpus of any size: a corpus folder itself, anything else read into a temporary folder.
 
-    With ``like`` and ``every_word`` text is read as :func:`anchorwords.read_corpus` does with them.
+    With ``like`` and ``every_word`` text is read as :func:`anchorwords.read_corpus` does with them. ``column`` is kept with
+    the documents, also if the user has not named it among the columns.
     """
     from .. import import_corpus, open_corpus
-    from ..corpus.read import contradicting_options
+    from ..corpus.reading_options import contradicting_options
     from ..corpus.stored import is_corpus_folder
     from ..storage.writing import scratch_folder
     from .console import reading_progress
@@ -281,6 +445,9 @@ def opened(
         return
     documents, options = readable(source, reading)
     options |= {"like": like, "every_word": every_word}
+    kept = options["columns"]
+    if column is not None and kept != "all" and column not in (*(kept or ()), *(options["list_columns"] or ())):
+        options["columns"] = [*(kept or ()), column]
     if like is not None and (given := contradicting_options(documents, **options)):
         raise typer.BadParameter(
             f"{', '.join(map(_option, given))}: text is split into words as it was for the fit, which the model knows"
@@ -294,7 +461,7 @@ def opened(
 def readable(source: str, reading: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """What to read and how: ``-`` is standard input."""
     if source != "-":
-        return source, reading  # not a Path: that of an empty string is the current folder
+        return source, dict(reading)  # not a Path: that of an empty string is the current folder
     if reading["format"] not in ("auto", "text"):
         raise typer.BadParameter("standard input is read as text, one document a line: give a file for other formats")
     return _standard_input(), reading | {"format": "auto"}
@@ -316,18 +483,40 @@ def with_stop_words(reading: dict[str, Any], choosing: dict[str, Any]) -> dict[s
     """The arguments of reading, with the stop words that n-grams must not contain."""
     from ..corpus.vocabulary_rule import stop_words_in_ngrams
 
-    said = {} if choosing["stop_words"] is None else {"stop_words": _stop_words(choosing["stop_words"])}
-    return reading | {"stop_words": stop_words_in_ngrams(reading["ngrams"], **said)}
+    said = {} if choosing["stop_words"] is None else {"stop_words": stop_words_of(choosing["stop_words"])}
+    pairs = (1, 2) if reading["phrases"] else reading["ngrams"]
+    return reading | {"stop_words": stop_words_in_ngrams(pairs, **said)}
 
 
 def chosen(choosing: dict[str, Any]) -> dict[str, Any]:
     """What the user says about the vocabulary, as arguments of Corpus.prune."""
     given = {name: value for name, value in choosing.items() if value is not None}
-    return given | ({"stop_words": _stop_words(given["stop_words"])} if "stop_words" in given else {})
+    return given | ({"stop_words": stop_words_of(given["stop_words"])} if "stop_words" in given else {})
 
 
-def _stop_words(name: str) -> str | None:
-    return None if name == "none" else name
+def stop_words_of(values: list[str]) -> Any:
+    """The stop words as read_corpus and prune take them, or BadParameter."""
+    from difflib import get_close_matches
+
+    from ..corpus.stopwords import LANGUAGES
+
+    if "none" in values:
+        if len(values) > 1:
+            raise typer.BadParameter(
+                "--stop-words none removes no words, but others are named too: give one or the other"
+            )
+        return None
+    entries: list[Any] = []
+    for value in values:
+        is_file = value not in LANGUAGES and Path(value).is_file()
+        if not is_file and (os.sep in value or Path(value).suffix):
+            raise typer.BadParameter(f"--stop-words {value} does not exist: name a file, a language or a word")
+        if not is_file and value not in LANGUAGES and (meant := get_close_matches(value.lower(), LANGUAGES, 1, 0.8)):
+            raise typer.BadParameter(
+                f"--stop-words {value}: did you mean {meant[0]}? A file may hold words like that one"
+            )
+        entries.append(Path(value) if is_file else value)
+    return entries[0] if len(entries) == 1 and values[0] in LANGUAGES else entries
 
 
 def rule_as_json(rule: VocabularyRule) -> dict[str, Any]:
@@ -338,15 +527,28 @@ def rule_as_json(rule: VocabularyRule) -> dict[str, Any]:
     )
 
 
-def pruned_by(corpus: Corpus, choosing: dict[str, Any], quiet: bool) -> Corpus:
-    """The corpus without what the vocabulary rule removes, which is reported."""
-    from ..corpus.vocabulary_rule import VocabularyRule
-    from .console import remark
+def vectorizer_of(reading: dict[str, Any], choosing: dict[str, Any]) -> TextVectorizer:
+    """The vectoriser that reads and chooses words as these options say."""
+    from ..text_vectorizer import TextVectorizer
 
-    rule = VocabularyRule.for_corpus(corpus, **chosen(choosing))
-    pruned = corpus.prune(rule=rule)
-    if corpus.text_rule is not None or chosen(choosing):
+    known = TextVectorizer._get_param_names()
+    return TextVectorizer(**{name: value for name, value in reading.items() if name in known} | chosen(choosing))
+
+
+def pruned_by(corpus: Corpus, vectorizer: TextVectorizer, quiet: bool) -> Corpus:
+    """The corpus without what the vocabulary rule removes, which is reported."""
+    from .console import remark, remark_on_duplicates
+
+    pruned = vectorizer.choose_words(corpus)
+    if vectorizer.duplicates_ is not None:
+        remark_on_duplicates(vectorizer.duplicates_, quiet, dropped=True)
+    elif not quiet:
+        remark_on_duplicates(corpus.duplicates(), quiet)
+    if pruned is corpus:
+        remark("vocabulary: as it was chosen when the corpus was made", quiet)
+    elif corpus.text_rule is not None or vectorizer.says_how_to_choose:
         assert pruned.dropped is not None
-        remark(f"vocabulary: {rule.sentence(corpus.n_docs)}", quiet)
-        remark(pruned.dropped.sentence(pruned.n_docs, pruned.n_words, rule), quiet)
+        assert pruned.vocabulary_rule is not None
+        remark(f"vocabulary: {pruned.vocabulary_rule.sentence(corpus.n_docs)}", quiet)
+        remark(pruned.dropped.sentence(pruned.n_docs, pruned.n_words, pruned.vocabulary_rule), quiet)
     return pruned

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,10 +15,11 @@ from .options import (
     Quiet,
     Seed,
     Source,
-    given_options,
+    given_arguments,
     opened,
     pruned_by,
     rule_as_json,
+    vectorizer_of,
     with_choosing,
     with_reading,
     with_stop_words,
@@ -38,6 +40,7 @@ _COLUMNS = (
 @with_reading
 @with_choosing
 def scan(
+    context: typer.Context,
     source: Source,
     reading: dict[str, Any],
     choosing: dict[str, Any],
@@ -90,8 +93,7 @@ def scan(
     if plot is not None:
         _require_drawable(plot)
     with opened(source, with_stop_words(reading, choosing), quiet, jobs) as corpus:
-        pruned = pruned_by(corpus, choosing, quiet)
-        assert pruned.vocabulary_rule is not None
+        pruned = pruned_by(corpus, vectorizer_of(reading, choosing), quiet)
         with fit_progress(quiet) as progress:
             found = compare(
                 pruned, numbers, random_state=seed, n_jobs=jobs, n_replicates=splits, min_anchor_docs=fewest,
@@ -103,11 +105,12 @@ def scan(
         _draw(found, plot)
         remark(f"drawn to {plot}", quiet)
     if as_json:
-        print_json(_summary(found, left_out, rule_as_json(pruned.vocabulary_rule), plot))
+        rule = None if pruned.vocabulary_rule is None else rule_as_json(pruned.vocabulary_rule)
+        print_json(_summary(found, left_out, rule, plot))
         return
-    _show(found, left_out, f"anchorwords fit {source} -k {found.recommended} -o MODEL")
-    if any(value is not None for value in choosing.values()) or given_options(reading):
-        remark("the fit needs the options of reading and of choosing words that were given here", quiet)
+    options = given_arguments(context, except_for=("topics", "plot", "splits", "seed", "jobs", "as_json", "quiet"))
+    command = shlex.join(["anchorwords", "fit", source, *options, "-k", str(found.recommended), "-o", "MODEL"])
+    _show(found, left_out, command)
 
 
 def parsed_numbers(text: str) -> list[int]:
@@ -186,7 +189,7 @@ def _draw(found: Scan, path: Path) -> None:
         save(draw(found), partial)
 
 
-def _summary(scan: Scan, left_out: int, rule: dict[str, Any], plot: Path | None) -> dict[str, Any]:
+def _summary(scan: Scan, left_out: int, rule: dict[str, Any] | None, plot: Path | None) -> dict[str, Any]:
     directions = scan.directions
     return {
         "recommended": scan.recommended, "reasons": scan.reasons, "rows": scan.rows(), "eigenvalues": scan.eigenvalues,

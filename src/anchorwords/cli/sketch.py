@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .help_text import add_command
-from .options import Jobs, Json, Quiet, Seed, Source, Topics, chosen, opened, with_reading, with_stop_words
+from .options import Jobs, Json, Quiet, Seed, Source, StopWords, Topics, chosen, opened, with_reading, with_stop_words
 from .output import print_json
 
 if TYPE_CHECKING:
@@ -41,15 +41,10 @@ def build(
     method: Annotated[
         Method, typer.Option(help="linear supports deletion of documents; incremental is more accurate and merges.")
     ] = Method.incremental,
-    columns: Annotated[
+    sketch_columns: Annotated[
         int | None, typer.Option(min=1, help="Columns of the sketch. Default: 8 (linear) or 4 (incremental) per topic.")
     ] = None,
-    stop_words: Annotated[
-        str | None,
-        typer.Option(
-            help="Words to remove: a language, a file with one word per line, or none. Default: english for text."
-        ),
-    ] = None,
+    stop_words: StopWords = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     as_json: Json = False,
@@ -71,12 +66,12 @@ def build(
     from .console import document_progress
 
     require_writable_sketch(output)
-    choosing = {"stop_words": stop_words}
+    choosing: dict[str, Any] = {"stop_words": stop_words or None}
     with opened(source, with_stop_words(reading, choosing), quiet, jobs) as everything:
         rule = VocabularyRule.for_sketch(everything, **chosen(choosing))
         corpus = everything.prune(rule=rule) if rule.stop_words else everything
         sketch = CooccurrenceSketch(
-            topics, method=method.value, n_columns=columns, rule=rule_of_text(everything.text_rule, rule),
+            topics, method=method.value, n_columns=sketch_columns, rule=rule_of_text(everything.text_rule, rule),
             random_state=seed, n_jobs=jobs,
         )  # fmt: skip
         with document_progress("Sketching", quiet) as progress:

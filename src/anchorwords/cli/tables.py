@@ -115,11 +115,17 @@ def side_by_side_as_markdown(rows: list[dict[str, Any]], ranking: str = "probabi
     return _markdown([(_HEADS[ranking], "left"), (_HEADS["characteristic"], "left")], cells)
 
 
+# Characters of a cell that is not folded.
+_SHORT = 12
+
+
 def print_listing(listing: Listing, *, apart: bool = True) -> None:
     """Print a listing, after a blank line where it stands apart."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name, justify in listing.columns:
-        table.add_column(name, justify=justify, overflow="fold")
+    for place, (name, justify) in enumerate(listing.columns):
+        # Numbers, dates and short labels stay whole: a narrow terminal folds the other columns.
+        short = max([len(name), *(len(row[place]) for row in listing.rows)]) <= _SHORT
+        table.add_column(name, justify=justify, overflow="fold", no_wrap=short)
     for row in listing.rows:
         table.add_row(*map(_plain, row))
     console = Console()
@@ -165,19 +171,29 @@ def anchors_as_listing(rows: list[dict[str, Any]]) -> Listing:
     return Listing(columns, cells)
 
 
+def _document_name(found: dict[str, Any]) -> str:
+    title = found.get("title")
+    return str(found["document"]) if not title else f"{found['document']}: {title}"
+
+
 def documents_as_listing(rows: list[dict[str, Any]]) -> Listing:
     """Top documents of each topic; the topic is named in its first line."""
+    from ..interpret.numbers import value_as_text
+
+    names = next((list(found.get("values", ())) for row in rows for found in row["documents"]), [])
     columns: list[tuple[str, Justify]] = [
-        ("topic", "right"), ("anchor", "left"), ("share", "right"), ("tokens", "right"), ("document", "left"),
+        ("topic", "right"), ("anchor", "left"), ("share", "right"), ("tokens", "right"),
+        *((name, "left") for name in names), ("document", "left"),
     ]  # fmt: skip
     cells = []
     for row in rows:
         head = [str(row["topic"]), row["anchor"]]
         for found in row["documents"]:
-            cells.append([*head, percent(found["share"]), f"{found['tokens']:,}", str(found["document"])])
+            values = [value_as_text(found["values"][name]) for name in names]
+            cells.append([*head, percent(found["share"]), f"{found['tokens']:,}", *values, _document_name(found)])
             head = ["", ""]
         if not row["documents"]:
-            cells.append([*head, "", "", "none"])
+            cells.append([*head, "", "", *("" for _ in names), "none"])
     return Listing(columns, cells)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Jobs, Quiet, given_options, opened, with_reading
+from .options import Jobs, Quiet, given_options, loaded, opened, with_reading
 from .output import print_json
 
 if TYPE_CHECKING:
@@ -110,11 +110,11 @@ def topics(
     Example: anchorwords topics kos-model --corpus docword.kos.txt.gz --documents 5 --anchors
     """
     from .. import common_words as words_in_common
-    from .. import load_model, topic_table
+    from .. import topic_table
     from .console import remark
 
     _check(reading, anchors, documents, min_tokens, corpus)
-    fitted = load_model(model)
+    fitted = loaded(model)
     order = _ranking(fitted, ranking, weight, style, as_json)
     rows = topic_table(fitted, words, ranking=order, weight=weight)
     common = None if common_words is None else words_in_common(fitted, common_words)

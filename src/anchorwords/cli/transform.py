@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Jobs, Json, Quiet, Source, Spreadsheet, opened, with_reading
+from .options import Jobs, Json, Quiet, Source, Spreadsheet, loaded, opened, with_reading
 from .output import print_json, suffix_of
 
 if TYPE_CHECKING:
@@ -60,16 +60,15 @@ def transform(
 ) -> None:
     """Write the topic proportions of documents: one row per document, one column per topic, rows sum to one.
 
-    Text is split into words as it was for the fit. Words that the model does not know are left out and counted; a document
-    without a known word gets the prevalence of the topics. Documents are processed in blocks, so that any number of them
-    fits in memory, and files are written completely or not at all. --json without --output prints one line of JSON per
-    document.
+    Text is split into words as it was for the fit. Tokens that the model leaves out are counted: stop words, and words that
+    it does not know. A document without a known word gets the prevalence of the topics. Documents are processed in blocks,
+    so that any number of them fits in memory, and files are written completely or not at all. --json without --output prints
+    one line of JSON per document.
 
     Example: anchorwords transform kos-model docword.kos.txt.gz -o kos-topics.csv
 
     Example: anchorwords transform kos-model held-out.txt -o held-out.parquet --perplexity
     """
-    from .. import load_model
     from ..export import write_compositions
     from ..export.document_topics import PassingDocuments
     from ..export.weights import SUFFIXES, TABLES, require_writer, weight_lines
@@ -83,7 +82,7 @@ def transform(
         raise typer.BadParameter(f"--spreadsheet is about tables, {' and '.join(TABLES)}: leave it out")
     if output is not None:
         require_writable_file(output)
-    fitted = load_model(model)
+    fitted = loaded(model)
     fitted.n_jobs = jobs
     chosen = check_method(fitted.composition if method is None else method.value)
     if chosen == Method.prior_aware and fitted.model_.composition_dual is None:
@@ -107,6 +106,7 @@ def transform(
                     fitted, corpus, output, method=chosen, spreadsheet=spreadsheet, n_jobs=jobs, progress=progress
                 )
     told = _Told(composed, found)
+    composed.coverage.warn()
     if as_json and output is not None:
         about = {"model": str(model), "topics": fitted.n_components, "method": chosen, "written": str(output)}
         print_json(about | told.as_dict())
@@ -127,7 +127,8 @@ class _Told:
     def as_dict(self) -> dict[str, Any]:
         told = self.composed
         known = {
-            "documents": told.n_docs, "tokens": told.n_tokens, "unknown_tokens": told.n_unknown_tokens,
+            "documents": told.n_docs, "tokens": told.n_tokens, "left_out_tokens": told.n_left_out_tokens,
+            "unknown_tokens": told.n_unknown_tokens,
             "documents_without_known_words": told.n_without_words,
         }  # fmt: skip
         return known if self.perplexity is None else known | {"perplexity": self.perplexity}
@@ -135,7 +136,7 @@ class _Told:
     def sentences(self) -> list[str]:
         told = self.composed
         said = [
-            f"{told.n_unknown_tokens:,} of {told.n_tokens:,} tokens are of words the model does not know",
+            told.coverage.sentence(),
             f"{told.n_without_words:,} documents hold no word it knows, and have the prevalence",
         ]
         if self.perplexity is not None:

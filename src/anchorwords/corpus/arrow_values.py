@@ -25,6 +25,9 @@ def values_of(array: Any) -> list[Any]:
         bounds = chain([0], accumulate(length or 0 for length in lengths))
         lists = (items[begin:end] for begin, end in pairwise(bounds))
         return [None if length is None else items for length, items in zip(lengths, lists, strict=True)]
+    if pa.types.is_timestamp(array.type):
+        # In UTC and to the microsecond, which is what Python's datetime holds.
+        array = array.cast(pa.timestamp("us", array.type.tz), safe=False).cast(pa.timestamp("us"))
     if not pa.types.is_dictionary(array.type):
         return array.to_pylist()
     # Not all of the dictionary, which may be that of a million rows.

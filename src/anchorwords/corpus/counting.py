@@ -1,8 +1,9 @@
 """Counting the words of documents, given as text or as tokens: from batches of documents to rows of counts.
 
-Documents are counted in the calling thread, because more threads hardly help: reading and lower-casing text hold the
-interpreter's lock. Measured on the 167,093 descriptions of cve, two cores that others used too, seven interleaved rounds,
-median and fastest: 1.89 and 1.68 s in the calling thread, 1.83 and 1.65 s in one worker thread, 1.91 and 1.24 s in two.
+Texts are prepared first: cleaned, lower-cased and encoded, which holds the interpreter's lock for most of the time. Then
+compiled code scans them, which does not hold it. With two threads, a batch is therefore prepared while the one before it is
+scanned; more threads would not help. One thread at a time scans, in the order of the batches, so that no result depends on
+the number of threads. ``benchmarks/vectorizer.py`` measures the gain.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import InputError
+from ..linalg.parallel import in_two_steps
 from .files import sentence, short
+from .joined import end_to_end
 from .parts import Part
 from .readers import Batch
 from .scanner import WordCounter, common_numbers, numbers_among
@@ -24,8 +27,8 @@ from .text_rule import TextRule
 
 # Share of tokens in scripts without spaces between words above which the reader warns.
 _UNSPACED_SHARE = 0.05
-# Documents that are lower-cased and encoded together.
-_TOGETHER = 64
+# Documents end to end as UTF-8, and where each begins.
+Prepared: TypeAlias = tuple[bytes, npt.NDArray[np.int64]]
 
 
 class DocumentCounter:
@@ -35,10 +38,11 @@ class DocumentCounter:
     one numbering: that of the compiled scan for text, that of a dict for tokens and for text that a tokenizer splits.
     """
 
-    def __init__(self, rule: TextRule) -> None:
+    def __init__(self, rule: TextRule, n_jobs: int | None = None) -> None:
         tokenizer = rule.with_tokenizer(None).tokenizer  # or InputError if it is known by name only
         assert not isinstance(tokenizer, str)
         self.rule = rule
+        self._n_jobs = n_jobs
         self._tokenizer = tokenizer
         options = {name: getattr(rule, name) for name in ("min_length", "max_length", "numbers", "ngrams")}
         self._counter = WordCounter(rule.stop_words, **options)
@@ -47,7 +51,22 @@ class DocumentCounter:
 
     def parts(self, batches: Iterable[Batch]) -> Iterator[Part]:
         """Return the rows of batch after batch, in their order."""
-        return map(self._counted, batches)
+        # A tokenizer is the caller's own, and is called in the caller's thread.
+        n_jobs = self._n_jobs if self._tokenizer is None else 1
+        return in_two_steps(batches, self._ready, self._counted, n_jobs)
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers have been given to words."""
+        return len(self._numbers) if self._numbers else self._counter.n_known
+
+    def names(self) -> dict[int, str]:
+        """Return the word of each number, in the order of the numbers."""
+        if self._numbers:
+            return {number: token for token, number in self._numbers.items()}
+        words = self._counter.words()
+        # Decoded together: no word of text holds the end of a line.
+        return dict(zip(words, b"\n".join(words.values()).decode().split("\n"), strict=bool(words)))
 
     def vocabulary(self) -> tuple[list[str], npt.NDArray[np.int32]]:
         """Return all words, sorted by their characters, and the new number of each old one."""
@@ -56,7 +75,13 @@ class DocumentCounter:
 
     def numbers_among(self, vocabulary: Sequence[str]) -> npt.NDArray[np.int32]:
         """Return the column of each word in a vocabulary, or -1."""
-        (numbers,) = numbers_among([self._own()], {_bytes(word): column for column, word in enumerate(vocabulary)})
+        if self._numbers:
+            (numbers,) = numbers_among([self._own()], {_bytes(word): column for column, word in enumerate(vocabulary)})
+            return numbers
+        # Look up the words of the vocabulary: text holds many more.
+        known = self._counter.numbers(vocabulary)
+        numbers = np.full(self._counter.n_known, -1, dtype=np.int32)
+        numbers[known] = np.arange(len(vocabulary), dtype=np.int32)
         return numbers
 
     def _own(self) -> tuple[int, dict[int, bytes]]:
@@ -75,34 +100,29 @@ class DocumentCounter:
             )
         return None
 
-    def _counted(self, batch: Batch) -> Part:
+    def _ready(self, batch: Batch) -> tuple[Batch, Prepared | None]:
+        """Return a batch, and its texts as the scan takes them if that is what is to split them."""
         # Missing values are empty texts, whatever the others are.
         self.has_text = self.has_text or any(isinstance(document, str) and document for document in batch.documents)
-        if batch.documents and isinstance(batch.documents[0], str) and self._tokenizer is None:
-            return self._count_text(batch)
-        return self._count_tokens(batch)
+        scanned = batch.documents and isinstance(batch.documents[0], str) and self._tokenizer is None
+        return batch, self._prepared(batch.documents) if scanned else None
 
-    def _count_text(self, batch: Batch) -> Part:
-        rows = self._counter.count(*self._prepared(batch.documents))
-        return Part(rows.lengths, rows.indices, rows.counts, batch.ids)
+    def _counted(self, ready: tuple[Batch, Prepared | None]) -> Part:
+        batch, prepared = ready
+        if prepared is None:
+            return self._count_tokens(batch)
+        rows = self._counter.count(*prepared)
+        return Part(rows.lengths, rows.indices, rows.counts, batch.ids, batch.values)
 
-    def _prepared(self, texts: list[str]) -> tuple[bytes, npt.NDArray[np.int64]]:
+    def _prepared(self, texts: list[str]) -> Prepared:
         """Return the documents as UTF-8, in lower case if the rule says so, and where each begins."""
-        raw: list[bytes] = []
-        sizes: list[int] = []
-        for start in range(0, len(texts), _TOGETHER):
-            group = texts[start : start + _TOGETHER]
-            whole = "".join(group)
-            if whole.isascii():  # lengths stay what they are, so all go at once
-                raw.append((whole.lower() if self.rule.lowercase else whole).encode())
-                sizes += map(len, group)
-            else:
-                each = [self._prepared_text(text).encode("utf-8", "replace") for text in group]
-                raw += each
-                sizes += map(len, each)
-        bounds = np.zeros(len(sizes) + 1, dtype=np.int64)
-        np.cumsum(sizes, out=bounds[1:])
-        return b"".join(raw), bounds
+        raw, bounds = end_to_end(
+            [
+                text.encode() if text.isascii() else self._prepared_text(text).encode("utf-8", "replace")
+                for text in self.rule.cleaning.all(texts)
+            ]
+        )
+        return raw.lower() if self.rule.lowercase else raw, bounds  # of bytes, lower() changes A to Z alone
 
     def _prepared_text(self, text: str) -> str:
         composed = unicodedata.normalize("NFC", text)
@@ -115,13 +135,13 @@ class DocumentCounter:
         indices = np.fromiter((numbers.setdefault(token, len(numbers)) for token in tokens), dtype=np.int32)
         counts = np.fromiter((n for bag in bags for n in bag.values()), dtype=np.int64)
         lengths = np.fromiter((len(bag) for bag in bags), dtype=np.int64)
-        return Part(lengths, indices, counts, batch.ids)
+        return Part(lengths, indices, counts, batch.ids, batch.values)
 
     def _tokens(self, document: Any) -> Iterator[str]:
         if isinstance(document, str):
             assert self._tokenizer is not None
             try:
-                document = list(self._tokenizer(self._prepared_text(document)))
+                document = list(self._tokenizer(self._prepared_text(self.rule.cleaning(document))))
             except Exception as error:
                 raise InputError(
                     f"the tokenizer failed on the document {short(document)}: {type(error).__name__}: {sentence(error)}"

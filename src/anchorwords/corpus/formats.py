@@ -10,13 +10,14 @@ from typing import Any
 
 from ..exceptions import CorpusFormatError, InputError
 from .files import bare_name, beginning, require_file, short, with_line_feeds
-from .readers import is_frame, is_lazy
 from .stored import is_corpus_folder
+from .tables import is_frame, is_lazy
 
 FORMATS = (
     "auto", "text", "folder", "csv", "tsv", "jsonl", "parquet", "baskets", "uci", "mtx", "npz", "npy", "corpus",
 )  # fmt: skip
 TEXT_FORMATS = ("text", "folder", "csv", "tsv", "jsonl", "parquet")
+COUNT_FORMATS = ("uci", "mtx", "npz", "npy")
 _ENDINGS = {
     ".txt": "text", ".text": "text", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".parquet": "parquet", ".pq": "parquet", ".mtx": "mtx", ".npz": "npz", ".npy": "npy",

@@ -12,19 +12,37 @@ from .vocabulary_rule import VocabularyRule
 
 
 class Reading(NamedTuple):
-    """How text was split for a model, and the model's words (None if it has none)."""
+    """How the documents of a model were read.
 
-    rule: TextRule
+    Attributes
+    ----------
+    rule : TextRule or None
+        How text was split; None if the documents were not text.
+    words : sequence of str or None
+        The words of the model, if they have names.
+    tokenized : bool
+        Whether the documents were lists of tokens.
+    """
+
+    rule: TextRule | None
     words: Sequence[str] | None
+    tokenized: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        """Whether text can be split as it was for the model."""
+        return self.rule is not None
 
 
-def reading_of(like: Any) -> Reading | None:
-    """Return how the documents of a fitted estimator or a TopicModel were read; None if they were not text."""
+def reading_of(like: Any) -> Reading:
+    """Return how the documents of a fitted estimator or a TopicModel were read."""
+    if isinstance(like, Reading):
+        return like
     record = getattr(like, "model_", like)
     if not hasattr(record, "provenance"):
         raise InputError(f"like must be a fitted AnchorTopicModel or a TopicModel, but is {type(like).__name__}.")
-    rule = record.provenance.reading
-    return None if rule is None else Reading(rule, record.vocabulary)
+    made = record.provenance
+    return Reading(made.reading, record.vocabulary, made.tokenized)
 
 
 def kept_as_for_fit(like: Any, corpus: Corpus) -> Corpus:

@@ -12,8 +12,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import scipy.io
-
 from .._typing import SparseLike
 from ..exceptions import CorpusFormatError
 from .files import Unpacked, line_chunks, most_unpacked, short, shown
@@ -41,14 +39,16 @@ def read_matrix_market(path: Path, available: int) -> SparseLike:
     pieces = line_chunks(path)
     first = next(pieces, b"")
     body = _end_of_header(first)
-    rows, columns, entries, layout, field, _ = scipy.io.mminfo(io.BytesIO(first[:body]))
+    from scipy.io import mminfo, mmread  # slow to import, and few need it
+
+    rows, columns, entries, layout, field, _ = mminfo(io.BytesIO(first[:body]))
     dense = layout == "array"
     require_plausible(rows, columns, rows * columns if dense else entries)
     _require_room(path, rows, columns if dense else None, entries, available)
     lines = chain([first[body:]], pieces)
     checked = lines if field == "complex" else _checked(path, lines, dense, field, first.count(b"\n", 0, body) + 1)
     # SciPy's reader crashes where a file does not end in a line end.
-    return scipy.io.mmread(io.BufferedReader(Unpacked(_without_nulls(path, chain([first[:body]], checked, [b"\n"])))))
+    return mmread(io.BufferedReader(Unpacked(_without_nulls(path, chain([first[:body]], checked, [b"\n"])))))
 
 
 def require_plausible(n_docs: int, n_words: int, n_entries: int) -> None:

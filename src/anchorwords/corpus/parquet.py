@@ -1,4 +1,4 @@
-"""Parquet files: a column of texts or of lists of tokens, in memory of a batch of rows."""
+"""Parquet files: columns of texts or of lists of tokens, and of values, in the memory of a batch of rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from .arrow_values import is_list
 from .files import Watch, refuse_bomb, refuse_holes, require_file, sentence, short, shown, unchanged
 from .parquet_footer import require_sound_footer
 from .parquet_pages import Announced, announced_by_pages, most_repeated
-from .readers import Column, Documents, arrow_rows, named_columns
+from .readers import Rows
+from .selection import ColumnChoice, Selection, TableShape, select
+from .tables import arrow_rows, used_columns
 
 # Rows of a batch, and what one may take in memory: rows are fewer where they are long.
 _ROWS = 1 << 13
@@ -22,8 +24,8 @@ _PER_DOCUMENT, _PER_ITEM = 8, 16
 _REPEATED_ITEMS = 1 << 28
 
 
-def columns_of_parquet(path: Path, text: Column, name: Column, watch: Watch | None = None) -> Documents:
-    """A column of texts or of lists of tokens."""
+def rows_of_parquet(path: Path, choice: ColumnChoice, shape: TableShape, watch: Watch | None = None) -> Rows:
+    """Read columns of texts or of lists of tokens, and the columns to keep."""
     try:
         import pyarrow.parquet as pq
     except ImportError:
@@ -35,12 +37,12 @@ def columns_of_parquet(path: Path, text: Column, name: Column, watch: Watch | No
         refuse_holes(path)
         with unchanged(path):
             with pq.ParquetFile(path) as file:
-                columns = named_columns(shown(path), file.schema_arrow.names, text, name)
-                leaves, rows = _within_limits(path, file, *columns)
+                found = select(shown(path), file.schema_arrow.names, choice, shape)
+                leaves, rows = _within_limits(path, file, found)
             # Texts as dictionaries: a value that is repeated is in memory once. The buffer keeps a column, which may be most
             # of a file, from being loaded at once.
             with pq.ParquetFile(path, read_dictionary=leaves, buffer_size=1 << 20) as file:
-                yield from _rows(path, file, columns, rows, watch)
+                yield from _rows(path, file, found, rows, watch)
     except (InputError, MemoryError):
         raise
     except Exception as error:  # of another package, about bytes that may be anything
@@ -49,35 +51,41 @@ def columns_of_parquet(path: Path, text: Column, name: Column, watch: Watch | No
         ) from error
 
 
-def _rows(
-    path: Path, file: Any, columns: tuple[str, str | None], rows: int, watch: Watch | None
-) -> Iterator[tuple[str | None, Any]]:
-    wanted, named = columns
+def _rows(path: Path, file: Any, found: Selection, rows: int, watch: Watch | None) -> Rows:
     packed, unpacked = path.stat().st_size, 0
     done, total = 0, max(file.metadata.num_rows, 1)
+    used = [file.schema_arrow.names[at] for at in used_columns(found)]
     # One group of rows after the other: lists of several dictionaries cannot be in one batch.
     for group in range(file.metadata.num_row_groups):
-        names = [wanted] if named is None else [wanted, named]
-        for batch in file.iter_batches(rows, row_groups=[group], columns=names):
-            for label, document in arrow_rows(batch, wanted, named, shown(path), done):
-                each = 1 if isinstance(document, str) else _PER_ITEM
-                unpacked += each * len(document) + len(label or "") + _PER_DOCUMENT
+        for batch in file.iter_batches(rows, row_groups=[group], columns=list(dict.fromkeys(used))):
+            columns = [batch.column(name) for name in used]
+            for label, document, values in arrow_rows(columns, found, shown(path), done):
+                unpacked += _size(document) + len(label or "") + sum(map(_size, values)) + _PER_DOCUMENT
                 refuse_bomb(path, packed, unpacked)
-                yield label, document
+                yield label, document, values
             done += batch.num_rows
             if watch is not None:
                 watch(min(done / total, 1.0))
 
 
-def _within_limits(path: Path, file: Any, wanted: str, named: str | None) -> tuple[list[str], int]:
-    """Columns to read as dictionaries, and rows to read at once; CorpusFormatError where it would take too much memory."""
+def _size(value: Any) -> int:
+    """Bytes that a value takes, about."""
+    if isinstance(value, str):
+        return len(value)
+    return _PER_ITEM * len(value) if isinstance(value, list) else _PER_DOCUMENT
+
+
+def _within_limits(path: Path, file: Any, found: Selection) -> tuple[list[str], int]:
+    """Columns to read as dictionaries, and rows to read at once; CorpusFormatError if it would take too much memory."""
     packed, metadata = path.stat().st_size, file.metadata
     texts: list[str] = []
     rows, unpacked = _ROWS, 0
     with path.open("rb") as stream:
         require_sound_footer(stream, metadata)
-        for name in (wanted,) if named is None else (wanted, named):
-            has_lists = _check_type(path, file.schema_arrow.field(name).type, name, name == named)
+        for at in dict.fromkeys(used_columns(found)):
+            name = file.schema_arrow.names[at]
+            what = "texts or lists of tokens" if at in found.text else "ids" if at == found.ids else "values or lists"
+            has_lists = _check_type(path, file.schema_arrow.field(name).type, name, what)
             for number, leaf in _leaves(metadata, name):
                 announced = announced_by_pages(stream, metadata, number)
                 unpacked += announced.unpacked + (_PER_ITEM if has_lists else _PER_DOCUMENT) * announced.values
@@ -104,8 +112,8 @@ def _leaves(metadata: Any, name: str) -> Iterator[tuple[int, str]]:
             yield number, leaf
 
 
-def _check_type(path: Path, kind: Any, name: str, is_id: bool) -> bool:
-    """Whether a column has lists; CorpusFormatError for types that are neither text nor tokens."""
+def _check_type(path: Path, kind: Any, name: str, what: str) -> bool:
+    """Whether a column has lists; CorpusFormatError for types that it must not have."""
     import pyarrow as pa
 
     def holds(test: str, one: Any) -> bool:
@@ -115,8 +123,7 @@ def _check_type(path: Path, kind: Any, name: str, is_id: bool) -> bool:
     inner = kind.value_type if has_lists else kind
     inner = inner.value_type if pa.types.is_dictionary(inner) else inner
     raw = ("is_binary", "is_large_binary", "is_binary_view", "is_fixed_size_binary")
-    if pa.types.is_nested(inner) or (has_lists and (is_id or any(holds(test, inner) for test in raw))):
-        what = "ids" if is_id else "texts or lists of tokens"
+    if pa.types.is_nested(inner) or (has_lists and (what == "ids" or any(holds(test, inner) for test in raw))):
         raise CorpusFormatError(f"{shown(path)}: the column {short(name)} must hold {what}, but is {short(str(kind))}.")
     return has_lists
 

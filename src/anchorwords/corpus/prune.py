@@ -66,9 +66,31 @@ def curate(counts: SparseLike, vocabulary: Sequence[str], rule: VocabularyRule) 
     M, N = counts.shape
     df = np.bincount(counts.indices, minlength=N)
     words, dropped = eligible_words(df, np.asarray(counts.sum(axis=0)).ravel(), M, vocabulary, rule)
-    part = counts[:, words]
+    return long_enough(counts[:, words], words, vocabulary, rule, dropped, N)
+
+
+def long_enough(
+    part: SparseLike, words: IntArray, vocabulary: Sequence[str], rule: VocabularyRule, dropped: Dropped, n_words: int
+) -> Kept:
+    """Apply the rest of the rule: documents that hold enough of the chosen words, then emptied words.
+
+    Parameters
+    ----------
+    part : (M, n) CSR array
+        Counts of the chosen words.
+    words : (n,) array
+        Their places in the vocabulary.
+    vocabulary : sequence of str
+    rule : VocabularyRule
+    dropped : Dropped
+        What the choice of words has removed.
+    n_words : int
+        Number of words before the choice, for messages.
+    """
+    M, N = part.shape[0], n_words
     docs = np.flatnonzero(long_documents(part, rule))
-    alive = np.bincount(part[docs].indices, minlength=words.size) > 0
+    left = part if docs.size == M else part[docs]
+    alive = np.bincount(left.indices, minlength=words.size) > 0
     require_something_left(docs.size, alive, M, N)
     warn_of_kept_and_lost(words[~alive], vocabulary, rule)
     dropped = dropped._replace(short_documents=M - docs.size, orphaned_words=int((~alive).sum()))
@@ -76,9 +98,12 @@ def curate(counts: SparseLike, vocabulary: Sequence[str], rule: VocabularyRule) 
 
 
 def eligible_words(
-    df: IntArray, tf: FloatArray, n_docs: int, vocabulary: Sequence[str], rule: VocabularyRule
+    df: IntArray, tf: FloatArray, n_docs: int, vocabulary: Sequence[str], rule: VocabularyRule, *, by_name: bool = False
 ) -> tuple[IntArray, Dropped]:
-    """Words the rule admits by their frequencies, ascending."""
+    """Words the rule admits by their frequencies, ascending.
+
+    Of words with the same tf-idf, those that come first are the better ones; with ``by_name``, those whose names do.
+    """
     if rule.n_words is not None:
         check_positive_integer(rule.n_words, "n_words")
     for name, least in (("min_tokens", rule.min_tokens), ("min_types", rule.min_types)):
@@ -102,6 +127,8 @@ def eligible_words(
         # Wanted words first, whatever their score; the others fill what is left of the cap.
         score = np.where(wanted, np.inf, tf_idf(tf, df, n_docs))
         n_best = max(rule.n_words, int(wanted.sum()))
+        if by_name:
+            words = words[np.argsort(np.array([vocabulary[i] for i in words.tolist()], dtype=object), kind="stable")]
         words = np.sort(words[np.argsort(-score[words], kind="stable")[:n_best]])
     return words, Dropped(int(stopped.sum()), int(rare.sum()), int(frequent.sum()), n_eligible - words.size)
 

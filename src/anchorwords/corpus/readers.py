@@ -1,59 +1,57 @@
-"""Documents of files, frames and iterables: the text or the tokens of each, and its id.
+"""Documents of text files, folders and iterables, and the batches that all readers make.
 
-Formats differ in how they find the documents, and in nothing else: each is an iterator of ``(id, document)``, a document
-a string or a list of tokens, gathered into batches by :func:`batches`.
+Formats differ only in how they find the documents. Each reader is an iterator of ``(id, document, values)``: a document is
+a string or a list of tokens, and the values are those of the columns to keep (see :mod:`anchorwords.corpus.selection`).
+:func:`batches` gathers them.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import re
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from ..exceptions import CorpusFormatError, InputError
-from .arrow_values import values_of
-from .csv_rows import csv_rows
 from .files import Watch, lines, refuse_bomb, sentence, short, shown, whole_text
 
-# A batch is closed at so many documents or characters (tokens count as eight).
-_DOCUMENTS = 1 << 13
+# A batch ends after this many documents or characters; a token counts as eight characters.
+BATCH_DOCUMENTS = 1 << 13
 _CHARACTERS = 1 << 22
-
-# Characters of a line of JSON from which on its values are counted before they are made, and how many there may be: an empty
-# list takes three characters, and twenty times as many bytes of memory.
-_LONG_JSON = 1 << 24
-_JSON_VALUES = 1 << 23
-_JSON_TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 # What pandas puts in place of a missing value, by the names of their types.
 _MISSING = ("NAType", "NaTType")
 
-# What may separate the columns of a table that seems to have but one.
-_SEPARATORS = (";", "\t", "|")
-
 Document: TypeAlias = "str | list[Any]"
-Documents: TypeAlias = Iterator[tuple[str | None, Document]]
-Column: TypeAlias = "str | int | None"
+Rows: TypeAlias = Iterator[tuple[str | None, Document, tuple[Any, ...]]]
 
 
 class Batch(NamedTuple):
-    """Documents that are worked on together: all strings, or all lists of tokens."""
+    """Documents that are worked on together: all strings, or all lists of tokens.
+
+    Attributes
+    ----------
+    documents : list of str or of lists
+    ids : list of str or None
+    values : list of tuples
+        Values of the columns to keep, a tuple for each document.
+    """
 
     documents: list[Any]
     ids: list[str] | None
+    values: list[tuple[Any, ...]]
 
 
-def batches(documents: Documents) -> Iterator[Batch]:
+def batches(rows: Rows) -> Iterator[Batch]:
     """Gather documents, in their order; text and tokens do not mix."""
     ids: list[str] = []
     gathered: list[Any] = []
+    values: list[tuple[Any, ...]] = []
     size = 0
     kind: type | None = None
-    for number, (name, document) in enumerate(documents, start=1):
+    for number, (name, document, more) in enumerate(rows, start=1):
         if document == "" and kind is list:
             document = []  # a missing value
         if kind is None and document != "":
@@ -65,14 +63,31 @@ def batches(documents: Documents) -> Iterator[Batch]:
                 f"after a {kind.__name__}."
             )
         gathered.append(document)
+        values.append(more)
         if name is not None:
             ids.append(name)
         size += 8 * len(document) if kind is list else len(document)
-        if len(gathered) >= _DOCUMENTS or size >= _CHARACTERS:
-            yield Batch(gathered, ids or None)
-            ids, gathered, size = [], [], 0
+        if len(gathered) >= BATCH_DOCUMENTS or size >= _CHARACTERS:
+            yield Batch(gathered, ids or None, values)
+            ids, gathered, values, size = [], [], [], 0
     if gathered:
-        yield Batch(gathered, ids or None)
+        yield Batch(gathered, ids or None, values)
+
+
+def batches_of_texts(texts: Sequence[str]) -> Iterator[Batch]:
+    """Gather texts that are in memory; as :func:`batches`, without a look at each."""
+    characters = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+    begin = before = 0
+    while begin < len(texts):
+        full = int(np.searchsorted(characters, before + _CHARACTERS)) + 1
+        end = min(full, begin + BATCH_DOCUMENTS, len(texts))
+        yield Batch(list(texts[begin:end]), None, [])
+        begin, before = end, int(characters[end - 1])
+
+
+def are_texts(source: Any) -> bool:
+    """Whether this is a list or a tuple of plain texts."""
+    return isinstance(source, (list, tuple)) and set(map(type, source)) == {str}
 
 
 def as_document(value: Any, where: str) -> Document:
@@ -105,20 +120,20 @@ def as_id(value: Any, where: str) -> str:
 # ---- Files.
 
 
-def lines_of(path: Path, watch: Watch | None = None) -> Documents:
-    """One document a line."""
+def lines_of(path: Path, watch: Watch | None = None) -> Rows:
+    """Read one document per line."""
     for _, line in lines(path, watch):
-        yield None, line
+        yield None, line, ()
 
 
-def baskets_of(path: Path, separator: str, watch: Watch | None = None) -> Documents:
-    """One document a line, its items between separators and kept exactly as they are."""
+def baskets_of(path: Path, separator: str, watch: Watch | None = None) -> Rows:
+    """Read one document per line, its items between separators and kept exactly as they are."""
     for _, line in lines(path, watch):
-        yield None, [name for item in line.split(separator) if (name := item.strip())]
+        yield None, [name for item in line.split(separator) if (name := item.strip())], ()
 
 
-def files_of(folder: Path, pattern: str | None, watch: Watch | None = None) -> Documents:
-    """One document a file, by the order of their names."""
+def files_of(folder: Path, pattern: str | None, watch: Watch | None = None) -> Rows:
+    """Read one document per file, in the order of their names."""
     patterns = [pattern] if pattern else ["*.txt", "*.txt.gz", "*.txt.zst"]
     if pattern and ".." in Path(pattern).parts:
         raise InputError(f"pattern must name files inside of the folder, but is {pattern!r}: leave '..' out.")
@@ -137,7 +152,7 @@ def files_of(folder: Path, pattern: str | None, watch: Watch | None = None) -> D
         text = whole_text(path)
         packed, unpacked = packed + path.stat().st_size, unpacked + len(text)
         refuse_bomb(folder, packed, unpacked)  # many small ones make a large one
-        yield path.relative_to(folder).as_posix(), text
+        yield path.relative_to(folder).as_posix(), text, ()
         if watch is not None:
             watch(number / len(found))
 
@@ -152,193 +167,3 @@ def _each_once(paths: list[Path]) -> list[Path]:
         if len(path.parts) < len(known.parts):  # the shortest way is the one without the link
             first[home, path.name] = path
     return sorted(first.values())
-
-
-def columns_of_tsv(
-    path: Path, text: Column, name: Column, header: bool | None, separator: str, watch: Watch | None = None
-) -> Documents:
-    """Columns of a table whose fields are separated by tabs and never quoted."""
-    rows = ((number, line.split(separator)) for number, line in lines(path, watch))
-    return _columns_of_rows(path, rows, text, name, header)
-
-
-def columns_of_csv(
-    path: Path, text: Column, name: Column, header: bool | None, separator: str, watch: Watch | None = None
-) -> Documents:
-    """Columns of a table whose fields are separated by commas and may be quoted, line ends included."""
-    return _columns_of_rows(path, csv_rows(path, lines(path, watch), separator), text, name, header)
-
-
-def _columns_of_rows(
-    path: Path, rows: Iterator[tuple[int, list[str]]], text: Column, name: Column, header: bool | None
-) -> Documents:
-    _, first = next(rows, (0, []))
-    if not first:
-        raise CorpusFormatError(f"{path} holds no documents: its first line is empty.")
-    if len(first) == 1 and (other := next((mark for mark in _SEPARATORS if mark in first[0]), None)) is not None:
-        raise InputError(
-            f"{path} has one column, but its first line holds {other!r}: is that what separates columns? Say so (separator, "
-            "--separator), or read it as text (format='text', --format text)."
-        )
-    if header is None:
-        by_name = [column for column in (text, name) if isinstance(column, str) and not column.isdecimal()]
-        header = bool(by_name) or (text is None and "text" in first)
-    at, named = _places(path, first, header, text, name)
-    fewest = max(at, -1 if named is None else named) + 1
-    if not header and first:
-        rows = chain([(1, first)], rows)
-    for number, row in rows:
-        if not row:  # a blank line
-            continue
-        if not fewest <= len(row) <= len(first):
-            raise CorpusFormatError(
-                f"{path}, line {number}: {len(row)} columns, but the first line has {len(first)}: check the line, its "
-                "quotes, and what separates the columns (separator, --separator)."
-            )
-        yield None if named is None else row[named], row[at]
-
-
-def _places(path: Path, first: list[str], header: bool, text: Column, name: Column) -> tuple[int, int | None]:
-    """Positions of the columns of text and of ids."""
-    shown = ", ".join(f"{i} {short(cell)}" for i, cell in enumerate(first[:12], start=1)) or "nothing"
-
-    def place(column: str | int, what: str) -> int:
-        if column not in first and (number := _as_number(column)) is not None:
-            column = number
-        if isinstance(column, int):
-            if not 1 <= column <= len(first):
-                raise InputError(
-                    f"{what} must be a column of {path} from 1 to {len(first)}, but is {column}: its first line has {shown}."
-                )
-            return column - 1
-        if column not in first or not header:
-            raise InputError(f"{path} has no column {short(column)}: its first line has {shown}.")
-        return first.index(column)
-
-    if text is None:
-        if header and "text" in first:
-            text = "text"
-        elif len(first) <= 1:
-            text = 1 if first else None
-        if text is None:
-            raise InputError(
-                f"{path} has several columns: say which holds the text (text_column, --text-column); its first line has "
-                f"{shown}."
-            )
-    return place(text, "text_column"), None if name is None else place(name, "id_column")
-
-
-def _values_at_most(line: str) -> int:
-    """How many values a line of JSON has at most: what is in texts does not count."""
-    bare = _JSON_TEXT.sub("", line)
-    return sum(bare.count(mark) for mark in ",[{")
-
-
-def _as_number(column: str | int) -> int | None:
-    """The number that a column is called by, if it is one; Python refuses to read those of thousands of digits."""
-    if isinstance(column, int):
-        return column
-    return int(column) if column.isdecimal() and len(column) < 20 else None
-
-
-def objects_of_json_lines(path: Path, text: Column, name: Column, watch: Watch | None = None) -> Documents:
-    """One JSON value a line: an object with a member of text or tokens, a text, or a list of tokens."""
-    for number, line in lines(path, watch):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        if len(line) > _LONG_JSON and _values_at_most(line) > _JSON_VALUES:
-            raise CorpusFormatError(
-                f"{where}: more than {_JSON_VALUES} values in one line: expected one document a line."
-            )
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise CorpusFormatError(f"{where}: not JSON ({sentence(error)}): expected one value a line.") from None
-        if not isinstance(value, dict):
-            if name is not None:
-                raise CorpusFormatError(
-                    f"{where}: no member {short(name)}, as it is no object (id_column, --id-column)."
-                )
-            yield None, as_document(value, where)
-            continue
-        wanted = "text" if text is None else str(text)
-        for column in (wanted, *([] if name is None else [str(name)])):
-            if column not in value:
-                raise CorpusFormatError(
-                    f"{where}: no member {short(column)}: it has {', '.join(map(short, list(value)[:12])) or 'none'} "
-                    "(text_column, --text-column)."
-                )
-        yield None if name is None else str(value[str(name)]), as_document(value[wanted], where)
-
-
-def named_columns(where: str, names: list[str], text: Column, name: Column) -> tuple[str, str | None]:
-    """Columns of text and of ids, given by name or by number from 1."""
-    shown = ", ".join(map(short, names[:12])) or "none"
-
-    def resolved(column: str | int) -> str:
-        number = _as_number(column) or 0
-        if column not in names and not 1 <= number <= len(names):
-            raise InputError(f"{where} has no column {short(column)}: it has {shown}.")
-        found = str(column) if column in names else names[number - 1]
-        if names.count(found) > 1:
-            raise InputError(f"{where} has several columns called {short(found)}: give them distinct names.")
-        return found
-
-    if text is None:
-        if "text" not in names and len(names) != 1:
-            raise InputError(
-                f"{where} has several columns: say which holds the text or the tokens (text_column, --text-column); it has "
-                f"{shown}."
-            )
-        text = "text" if "text" in names else names[0]
-    return resolved(text), None if name is None else resolved(name)
-
-
-# ---- What is in memory.
-
-
-def arrow_rows(batch: Any, wanted: str, named: str | None, where: str, before: int = 0) -> Documents:
-    """Rows of an Arrow batch, numbered after those of the batches before it."""
-    ids = [None] * batch.num_rows if named is None else map(str, values_of(batch.column(named)))
-    for number, (label, value) in enumerate(zip(ids, values_of(batch.column(wanted)), strict=True), start=before + 1):
-        yield label, as_document(value, f"{where}, row {number}")
-
-
-def is_lazy(source: Any) -> bool:
-    """Whether this is a frame of polars that has not been computed; asking it for its columns would be slow."""
-    return hasattr(source, "collect_schema") and hasattr(source, "collect")
-
-
-def is_frame(source: Any) -> bool:
-    """Whether this is a data frame (pandas, polars) or an arrow table."""
-    return (
-        is_lazy(source)
-        or hasattr(source, "column_names")
-        or (hasattr(source, "columns") and hasattr(source, "__getitem__"))
-    )
-
-
-def rows_of_frame(frame: Any, text: Column, name: Column) -> Documents:
-    """A column of a frame: texts or lists of tokens."""
-    if hasattr(frame, "column_names"):
-        wanted, named = named_columns("the table", list(frame.column_names), text, name)
-        done = 0
-        part = frame.select([wanted] if named in (None, wanted) else [wanted, named])
-        for batch in part.to_batches(_DOCUMENTS) if hasattr(part, "to_batches") else [part]:
-            yield from arrow_rows(batch, wanted, named, "the table", done)
-            done += batch.num_rows
-        return
-    columns = {str(column): column for column in frame.columns}  # those of pandas may be numbers
-    wanted, named = named_columns("the frame", [str(column) for column in frame.columns], text, name)
-    ids: Iterable[Any] = iter(lambda: None, 0) if named is None else frame[columns[named]]
-    for number, (value, label) in enumerate(zip(frame[columns[wanted]], ids, strict=False), start=1):
-        # A cell of polars may be a series of its own.
-        value = value.to_list() if hasattr(value, "to_list") else value
-        yield None if named is None else as_id(label, f"row {number}"), as_document(value, f"row {number}")
-
-
-def items_of(documents: Iterable[Any]) -> Documents:
-    """Texts or lists of tokens from any iterable."""
-    for number, value in enumerate(documents, start=1):
-        yield None, as_document(value, f"document {number}")

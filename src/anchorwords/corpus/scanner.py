@@ -96,6 +96,10 @@ class WordCounter:
         """Number of a word, which becomes known if it was not."""
         return self._table.number(_encoded(word))
 
+    def numbers(self, words: Iterable[str]) -> npt.NDArray[np.int64]:
+        """Numbers of words, which become known if they were not."""
+        return self._table.numbers([word.encode("utf-8", "surrogatepass") for word in words])
+
     def words(self) -> dict[int, bytes]:
         """The words that were counted, as UTF-8, by their numbers; stop words and parts of phrases are not among them."""
         return self._table.words()

@@ -1,4 +1,9 @@
-"""Stop words: the function words of a language, from our own lists, from a file or as given."""
+"""Stop words: function words of a language, words of a file, words as given, or all of these together.
+
+The English list is scikit-learn's ``ENGLISH_STOP_WORDS`` (BSD 3-Clause licence; first compiled by the Glasgow Information
+Retrieval Group), without the content words in it and with the contractions that it lacks. The lists of the other languages
+are our own, under the licence of this package.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +11,17 @@ import os
 import reprlib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from ..exceptions import InputError
+
+# Words of scikit-learn's list that say what a text is about: they are not removed.
+_ENGLISH_CONTENT = frozenset(
+    """
+    amount bill bottom call con cry describe detail empty fill fire front full interest mill mine move name serious side
+    sincere system thick thin top un
+    """.split()  # noqa: SIM905
+)
 
 # Function words only: articles, pronouns, prepositions, conjunctions, auxiliaries and the commonest adverbs. What a text
 # is about must stay. Single letters and stumps such as "qu" or "dell" are what an apostrophe leaves when it separates words.
@@ -38,10 +52,10 @@ _WORDS: dict[str, str] = {
     """,
     # Added to scikit-learn's list, which lacks them.
     "english": """
-        ain amid anybody aren arent couldn d daren despite did didn didnt does doesn doesnt doing don dont everybody
+        ain amid anybody aren arent couldn d despite did didn didnt does doesn doesnt doing don dont everybody
         hadn hadnt hasn haven havent having im isn isnt ive just ll m maybe mayn mightn mustn near needn oneself ought
         oughtn quite really s shall shan shouldn shouldnt somebody t thats theirs theyre till unless unlike unto ve wasn
-        wasnt weren werent whichever whomever won wouldn wouldnt yes youre
+        wasnt weren werent whichever whomever wouldn wouldnt yes youre
     """,
     "french": """
         afin ai ainsi alors après as au aucun aucune aujourd aura aurait auront aussi autre autres aux avaient avais
@@ -162,15 +176,16 @@ _WORDS: dict[str, str] = {
 LANGUAGES: tuple[str, ...] = tuple(sorted(_WORDS))
 
 
-def stop_words(name_or_words: str | os.PathLike[str] | Iterable[str] | None) -> frozenset[str]:
-    """Words to leave out of a vocabulary.
+def stop_words(name_or_words: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None) -> frozenset[str]:
+    """Return the words to leave out of a vocabulary.
 
     Parameters
     ----------
-    name_or_words : str, path, iterable of str or None
-        A language (one of ``LANGUAGES``), a UTF-8 file with one word a line, or the words themselves. In a file, blank
-        lines and lines that begin with # are ignored. Words from a file or an iterable keep their case. None gives no
-        words.
+    name_or_words : str, path, iterable of them, or None
+        A language (one of ``LANGUAGES``), a UTF-8 file with one word per line, or a collection of words. In a collection,
+        the name of a language stands for its words and a ``Path`` for those of the file, so that
+        ``["english", "german", Path("more.txt"), "widget"]`` adds up. In a file, blank lines and lines that begin with #
+        are ignored. Words from a file or a collection keep their case. None gives no words.
 
     Returns
     -------
@@ -180,11 +195,18 @@ def stop_words(name_or_words: str | os.PathLike[str] | Iterable[str] | None) -> 
     -----
     The name of a language goes before a file of the same name: write ``./english`` or ``Path("english")`` for the file.
     """
+    entries = stop_entries(name_or_words)
+    languages = entries & _WORDS.keys()
+    return (entries - languages).union(*map(_of_language, languages))
+
+
+def stop_entries(name_or_words: Any) -> frozenset[str]:
+    """Return names of languages and words, as :func:`stop_words` takes them: files are read, languages stay names."""
     if name_or_words is None:
         return frozenset()
     if isinstance(name_or_words, str):
         if name_or_words in _WORDS:
-            return _of_language(name_or_words)
+            return frozenset([name_or_words])
         # Not Path.exists: it raises where a text is too long to be a path, and a list of words in one str may be.
         if os.path.isdir(name_or_words) or not os.path.exists(name_or_words):
             raise InputError(_expected(name_or_words))
@@ -194,9 +216,13 @@ def stop_words(name_or_words: str | os.PathLike[str] | Iterable[str] | None) -> 
     # Bytes are iterable too, but their items are numbers.
     if not isinstance(name_or_words, Iterable) or isinstance(name_or_words, (bytes, bytearray)):
         raise InputError(_expected(name_or_words))
-    words = list(name_or_words)
-    for word in words:
-        if not isinstance(word, str):
+    words: set[str] = set()
+    for word in name_or_words:
+        if isinstance(word, os.PathLike):
+            words |= _of_file(Path(word))
+        elif isinstance(word, str):
+            words.add(word)
+        else:
             raise InputError(f"stop words must be str, but one of them is {reprlib.repr(word)}: convert it with str().")
     return frozenset(words)
 
@@ -208,7 +234,7 @@ def _of_language(name: str) -> frozenset[str]:
     # Imported here: the other languages do not need it, and it is slow to load.
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    return own.union(ENGLISH_STOP_WORDS)
+    return own.union(ENGLISH_STOP_WORDS) - _ENGLISH_CONTENT
 
 
 def _of_file(path: Path) -> frozenset[str]:
@@ -221,5 +247,5 @@ def _of_file(path: Path) -> frozenset[str]:
 def _expected(given: object) -> str:
     return (
         f"stop words must be a language, an existing file or a collection of words, but are {reprlib.repr(given)}: "
-        f"try one of {', '.join(LANGUAGES)}, a file with one word a line, or a list of words."
+        f"try one of {', '.join(LANGUAGES)}, a file with one word per line, or a list of these."
     )

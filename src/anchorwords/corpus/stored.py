@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +14,15 @@ import scipy.sparse as sp
 
 from .._lazy import cached_property
 from .._memory import available_bytes
-from .._typing import FloatArray, IntArray, SparseLike
+from .._typing import BoolArray, FloatArray, IntArray, SparseLike
 from .._validation import check_vocabulary
 from ..exceptions import CorpusFormatError, TooLargeError
 from ..storage.corpus_folder import FORMAT, CorpusFolder
-from .corpus import Corpus
+from .columns import Column, read_only
+from .corpus import Corpus, made_of_checked
+from .documents import Documents
 from .parts import columns_kept
-from .prune import Dropped, eligible_words, long_documents, require_something_left, warn_of_kept_and_lost
+from .prune import eligible_words, long_documents, require_something_left, warn_of_kept_and_lost
 from .text_rule import TextRule
 from .vocabulary_rule import VocabularyRule
 
@@ -44,20 +46,19 @@ def is_corpus_folder(path: Path) -> bool:
     return (path / FORMAT.manifest).is_file()
 
 
-class _Selection:
-    """Words and documents of a folder that a pruned corpus keeps.
+class _Selection(NamedTuple):
+    """Words and documents of a folder that a pruned or sliced corpus keeps.
 
     Attributes
     ----------
     words : (N,) array
         Columns, ascending.
     docs : list of arrays
-        For each block the documents kept, by their place in it.
-    df, tf : (N,) arrays
+        For each block the documents kept, by their place in it, ascending.
     """
 
-    def __init__(self, words: IntArray, docs: list[npt.NDArray[np.int32]], df: IntArray, tf: FloatArray) -> None:
-        self.words, self.docs, self.df, self.tf = words, docs, df, tf
+    words: IntArray
+    docs: list[npt.NDArray[np.int32]]
 
 
 class StoredCorpus(Corpus):
@@ -66,21 +67,15 @@ class StoredCorpus(Corpus):
     ``counts`` loads everything: what goes through :meth:`blocks` does not.
     """
 
-    def __init__(
-        self,
-        folder: CorpusFolder,
-        selection: _Selection | None = None,
-        vocabulary_rule: VocabularyRule | None = None,
-        dropped: Dropped | None = None,
-    ) -> None:
+    def __init__(self, folder: CorpusFolder, selection: _Selection | None = None, **attributes: Any) -> None:
         try:
             rule = None if folder.rule is None else TextRule.from_dict(folder.rule)
+            chosen = None if folder.vocabulary_rule is None else VocabularyRule.from_dict(folder.vocabulary_rule)
         except ValueError as error:
             raise folder.damaged(str(error)) from None
         # Set past the freeze of the record. What is not set here (counts, words, ids) is read when it is asked for.
-        self.__dict__.update(
-            _folder=folder, _selection=selection, text_rule=rule, vocabulary_rule=vocabulary_rule, dropped=dropped
-        )
+        self.__dict__.update(_folder=folder, _selection=selection, text_rule=rule, tokenized=folder.tokenized)
+        self.__dict__.update({"vocabulary_rule": chosen, "dropped": None, "kept_rows": None} | attributes)
 
     _folder: CorpusFolder
     _selection: _Selection | None
@@ -103,22 +98,31 @@ class StoredCorpus(Corpus):
     @property
     def n_tokens(self) -> int:
         """Number of tokens."""
-        return round(self._folder.n_tokens if self._selection is None else float(self._selection.tf.sum()))
+        return round(self._folder.n_tokens if self._selection is None else float(self.term_frequencies.sum()))
 
     @property
     def n_entries(self) -> int:
         """Number of (document, word) pairs with a count."""
-        return self._folder.n_entries if self._selection is None else int(self._selection.df.sum())
+        return self._folder.n_entries if self._selection is None else int(self.document_frequencies.sum())
 
     @property
     def document_frequencies(self) -> IntArray:
         """Documents that hold each word."""
-        return self._folder.document_frequencies() if self._selection is None else self._selection.df
+        return self._folder.document_frequencies() if self._selection is None else self._frequencies[0]
 
     @property
     def term_frequencies(self) -> Any:
         """Tokens of each word."""
-        return self._folder.term_frequencies() if self._selection is None else self._selection.tf
+        return self._folder.term_frequencies() if self._selection is None else self._frequencies[1]
+
+    @cached_property
+    def _frequencies(self) -> tuple[IntArray, FloatArray]:
+        """Documents and tokens of each word, counted in a pass over the blocks of a slice; pruning has counted them."""
+        df, tf = np.zeros(self.n_words, dtype=np.int64), np.zeros(self.n_words)
+        for block in self.blocks():
+            df += np.bincount(block.indices, minlength=self.n_words)
+            tf += np.bincount(block.indices, weights=block.data, minlength=self.n_words)
+        return df, tf
 
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:
@@ -136,11 +140,34 @@ class StoredCorpus(Corpus):
         if not self._folder.has_ids:
             return None
         ids = self._folder.ids()
-        if self._selection is not None:
-            sizes = [self._folder.block_docs(number) for number in range(self._folder.n_blocks)]
-            firsts = np.cumsum([0, *sizes])
-            ids = [ids[first + m] for first, docs in zip(firsts, self._selection.docs, strict=False) for m in docs]
-        return tuple(ids)
+        return tuple(ids if self._selection is None else (ids[row] for row in self._folder_rows.tolist()))
+
+    @cached_property
+    def documents(self) -> Documents:
+        """The table of documents; its columns are read when they are first asked for."""
+        table = self._folder.table
+        names, title = ({}, None) if table is None else (table.kinds, table.title)
+        whole = Documents(self._folder.n_docs, _FolderColumns(self._folder, tuple(names)), title=title)
+        part = whole if self._selection is None else whole.take(self._folder_rows)
+        return Documents(self.n_docs, part.columns, ids=partial(getattr, self, "doc_ids"), title=title)
+
+    @property
+    def _folder_rows(self) -> IntArray:
+        """The row of each document in the folder."""
+        assert self._selection is not None
+        firsts = np.cumsum([0, *(self._folder.block_docs(number) for number in range(self._folder.n_blocks))])
+        return np.concatenate(
+            [np.zeros(0, np.int64), *(first + docs for first, docs in zip(firsts, self._selection.docs, strict=False))]
+        )
+
+    def in_memory(self) -> Corpus:
+        """Return the corpus loaded into memory."""
+        columns = {name: self.documents.column(name) for name in self.documents}
+        return made_of_checked(
+            counts=self.counts, vocabulary=self.vocabulary, doc_ids=self.doc_ids, text_rule=self.text_rule,
+            documents=Documents(self.n_docs, columns, ids=self.doc_ids, title=self.documents.title),
+            tokenized=self.tokenized, vocabulary_rule=self.vocabulary_rule, dropped=self.dropped, kept_rows=self.kept_rows,
+        )  # fmt: skip
 
     @cached_property
     def counts(self) -> SparseLike:
@@ -178,9 +205,37 @@ class StoredCorpus(Corpus):
         part = columns_kept(block, self._place, self.n_words)
         return part if docs.size == part.shape[0] else part[docs]
 
-    def __repr__(self) -> str:
-        return (
-            f"StoredCorpus({self.n_docs:,} documents, {self.n_words:,} words, {self.n_tokens:,} tokens, in {self.path})"
+    def _facts(self) -> str:
+        return f"{super()._facts()}; in {self.path}"
+
+    def _token_facts(self) -> str:
+        """Leave out what only a pass over the documents would tell."""
+        known = self._selection is None or "_frequencies" in self.__dict__
+        return super()._token_facts() if known else ""
+
+    def _selected(self, rows: IntArray) -> Corpus:
+        """Return a view of the folder, or a corpus in memory if the rows are not in ascending order."""
+        if rows.size and (rows[1:] <= rows[:-1]).any():
+            ascending, places = np.unique(rows, return_inverse=True)
+            part = self._view(ascending).in_memory()._selected(places)
+            part.__dict__.update(kept_rows=read_only(rows))
+            return part
+        return self._view(rows)
+
+    def _view(self, rows: IntArray) -> StoredCorpus:
+        """Return a view of these rows, which are ascending."""
+        words, sizes = np.arange(self._folder.n_words), range(self._folder.n_blocks)
+        docs = [np.arange(self._folder.block_docs(number), dtype=np.int32) for number in sizes]
+        if self._selection is not None:
+            words, docs = self._selection
+        firsts = np.cumsum([0, *(part.size for part in docs)])
+        bounds = np.searchsorted(rows, firsts)
+        chosen = [
+            part[rows[begin:end] - first]
+            for part, first, begin, end in zip(docs, firsts, bounds[:-1], bounds[1:], strict=False)
+        ]
+        return type(self)(
+            self._folder, _Selection(words, chosen), vocabulary_rule=self.vocabulary_rule, kept_rows=read_only(rows)
         )
 
     def _pruned(self, rule: VocabularyRule) -> Self:
@@ -195,10 +250,12 @@ class StoredCorpus(Corpus):
         )
         place = _places(words, self.n_words)
         docs: list[npt.NDArray[np.int32]] = []
+        stays: list[BoolArray] = [np.zeros(0, dtype=bool)]
         df, tf = np.zeros(words.size, dtype=np.int64), np.zeros(words.size)
         for number in range(self._folder.n_blocks):
             part = columns_kept(self._block(number), place, words.size)
-            kept = np.flatnonzero(long_documents(part, rule)).astype(np.int32)
+            stays.append(long_documents(part, rule))
+            kept = np.flatnonzero(stays[-1]).astype(np.int32)
             part = part[kept]
             df += np.bincount(part.indices, minlength=words.size)
             tf += np.bincount(part.indices, weights=part.data, minlength=words.size)
@@ -209,11 +266,33 @@ class StoredCorpus(Corpus):
         warn_of_kept_and_lost(words[~alive], names, rule)
         dropped = dropped._replace(short_documents=self.n_docs - n_docs, orphaned_words=int((~alive).sum()))
         chosen = words[alive] if self._selection is None else self._selection.words[words[alive]]
-        return type(self)(self._folder, _Selection(chosen, docs, df[alive], tf[alive]), rule, dropped)
+        return type(self)(
+            self._folder, _Selection(chosen, docs), vocabulary_rule=rule, dropped=dropped,
+            kept_rows=read_only(np.flatnonzero(np.concatenate(stays))), _frequencies=(df[alive], tf[alive]),
+        )  # fmt: skip
 
 
 def _places(words: IntArray, n_words: int) -> npt.NDArray[np.int32]:
-    """New column of each of so many words: in their order those kept, -1 the others."""
+    """Return the new column of each word: those kept in their order, -1 for the others."""
     place = np.full(n_words, -1, dtype=np.int32)
     place[words] = np.arange(words.size, dtype=np.int32)
     return place
+
+
+class _FolderColumns(Mapping[str, Column]):
+    """The columns of a folder, read when one is first asked for."""
+
+    def __init__(self, folder: CorpusFolder, names: tuple[str, ...]) -> None:
+        self._folder, self._names = folder, names
+
+    def __getitem__(self, name: str) -> Column:
+        return self._folder.columns()[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias
 
 from ..exceptions import InputError
+from .cleaning import Cleaning
 from .stopwords import stop_words as as_stop_words
 
 Tokenizer: TypeAlias = Callable[[str], Iterable[str]]
@@ -37,6 +38,11 @@ class TextRule:
         Function from a text to its words, used instead of the built-in splitting into runs of letters and digits;
         ``min_length``, ``max_length`` and ``numbers`` are then ignored. A rule that was read from a file holds only the
         name, ``module:function``, and needs the function again before it can be applied: see :meth:`with_tokenizer`.
+    phrases : bool
+        Count pairs of words that occur together far more often than by chance as one word, joined by a space; ``ngrams``
+        is then (1, 2).
+    cleaning : Cleaning
+        What is removed from text first, such as web addresses and HTML tags.
     fixed_words : str or None
         Digest of the vocabulary if only given words were counted.
     """
@@ -48,6 +54,8 @@ class TextRule:
     max_length: int = 100
     numbers: bool = False
     tokenizer: Tokenizer | str | None = None
+    cleaning: Cleaning = field(default_factory=Cleaning)
+    phrases: bool = False
     fixed_words: str | None = None
 
     @classmethod
@@ -61,6 +69,8 @@ class TextRule:
         max_length: int = 100,
         numbers: bool = False,
         tokenizer: Tokenizer | None = None,
+        cleaning: Cleaning | bool | None = True,
+        phrases: bool = False,
     ) -> TextRule:
         """Return the rule of these arguments of :func:`anchorwords.read_corpus`; raise InputError if they are invalid."""
         try:
@@ -69,6 +79,8 @@ class TextRule:
             raise InputError(f"ngrams must be a pair (fewest, most) of words, but is {ngrams!r}.") from None
         if not _are_ngrams(least, most):
             raise InputError(f"ngrams must be a pair (fewest, most) of words from 1 to 8, but is {ngrams!r}.")
+        if phrases and (least, most) not in ((1, 1), (1, 2)):
+            raise InputError(f"phrases are pairs of words, found among all pairs: leave ngrams={ngrams!r} out.")
         if not _are_lengths(min_length, max_length):
             raise InputError(
                 f"words must be of at least one and at most 10,000 characters, but min_length={min_length!r} and "
@@ -76,7 +88,10 @@ class TextRule:
             )
         if tokenizer is not None and not callable(tokenizer):
             raise InputError(f"tokenizer must be a function from a text to its words, but is {tokenizer!r}.")
-        return cls(lowercase, as_stop_words(stop_words), (least, most), min_length, max_length, numbers, tokenizer)
+        return cls(
+            lowercase, as_stop_words(stop_words), (1, 2) if phrases else (least, most), min_length, max_length, numbers,
+            tokenizer, Cleaning.of(cleaning), bool(phrases),
+        )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, TextRule) else NotImplemented
@@ -108,10 +123,13 @@ class TextRule:
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as a dict for JSON, with the tokenizer as its name."""
         name = self.tokenizer if isinstance(self.tokenizer, str | None) else _qualified_name(self.tokenizer)
+        # What version 0.1 did not have is left out if it is not used: sketches of both versions can be merged.
+        later: dict[str, Any] = {"cleaning": self.cleaning.to_dict()} if self.cleaning != Cleaning.none() else {}
+        later |= {"phrases": True} if self.phrases else {}
         return {
             "lowercase": self.lowercase, "stop_words": sorted(self.stop_words), "ngrams": list(self.ngrams),
             "min_length": self.min_length, "max_length": self.max_length, "numbers": self.numbers, "tokenizer": name,
-            "vocabulary": self.fixed_words,
+            "vocabulary": self.fixed_words, **later,
         }  # fmt: skip
 
     @classmethod
@@ -140,6 +158,7 @@ class TextRule:
             if len(bounds) != 2 or not all(type(n) is int for n in bounds) or not _are_ngrams(*bounds):
                 raise wrong("ngrams")
             known["ngrams"] = tuple(bounds)
+        known["cleaning"] = Cleaning.from_dict(known.get("cleaning", {}))  # earlier versions cleaned nothing
         rule = cls(**known)
         if not _are_lengths(rule.min_length, rule.max_length):
             raise wrong("min_length" if "min_length" in known else "max_length")
@@ -156,11 +175,11 @@ def _are_lengths(least: int, most: int) -> bool:
 
 # What a rule from a file may not do: name a file of the machine that it is read on.
 _WORDS_ONLY = ": a saved rule holds the words themselves; name a file of your own when you read documents (stop_words)"
-_OPTIONS = ("lowercase", "stop_words", "ngrams", "min_length", "max_length", "numbers")
+_OPTIONS = ("lowercase", "stop_words", "ngrams", "min_length", "max_length", "numbers", "cleaning", "phrases")
 # Types of the values in JSON.
 _JSON_TYPES: dict[str, Any] = {
     "lowercase": bool, "stop_words": list, "ngrams": list, "min_length": int, "max_length": int, "numbers": bool,
-    "tokenizer": str | None, "fixed_words": str | None,
+    "tokenizer": str | None, "cleaning": dict, "phrases": bool, "fixed_words": str | None,
 }  # fmt: skip
 
 

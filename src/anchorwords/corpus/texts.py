@@ -8,9 +8,11 @@ from itertools import islice
 from typing import Any
 
 from .._validation import check_positive_integer
+from .document_rows import rows_in, watchers
 from .formats import TEXT_FORMATS, format_of
-from .read import ReadProgress, documents_in, reading_options, watchers
 from .readers import Document
+from .reading_options import ReadProgress, reading_options
+from .selection import TableShape
 
 # White space is run together in so many times the characters that are wanted: enough, without splitting a book.
 _SPARE = 20
@@ -53,8 +55,8 @@ def texts_at(
     watch, report = watchers(progress)
     texts = {}
     # Closed when the last row has been found, and not when the garbage is collected: files are open.
-    with closing(documents_in(source, kind, options, watch)) as documents:  # type: ignore[type-var]
-        for row, (_, document) in enumerate(islice(documents, max(wanted) + 1)):
+    with closing(rows_in(source, kind, options, TableShape(), watch)) as rows_there:  # type: ignore[type-var]
+        for row, (_, document, _) in enumerate(islice(rows_there, max(wanted) + 1)):
             if row in wanted:
                 texts[row] = _beginning(document, between, longest)
             if (row + 1) % _A_REPORT == 0:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..exceptions import InputError
-from .stopwords import LANGUAGES
+from .stopwords import LANGUAGES, stop_entries
 from .stopwords import stop_words as as_stop_words
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class VocabularyRule:
     min_df, max_df : int or float
         Fewest and most documents in which a word may occur: an int counts documents, a float is a share of them.
     stop_words : str, frozenset of str or None
-        Words to remove: the name of a language, or the words themselves.
+        Words to remove: the name of a language, or words, among which the name of a language stands for its words.
     min_tokens, min_types : int
         Fewest tokens and fewest distinct words of a document that is kept.
     keep_words : tuple of str
@@ -73,9 +73,8 @@ class VocabularyRule:
         keep_words: Iterable[str] | None = None,
     ) -> VocabularyRule:
         """Return the rule of these arguments of :meth:`anchorwords.Corpus.prune`; raise InputError if they are invalid."""
-        named: Any = stop_words
-        if not (isinstance(stop_words, str) and stop_words in LANGUAGES):
-            named = as_stop_words(stop_words) or None
+        entries = stop_entries(stop_words)
+        named: Any = next(iter(entries)) if len(entries) == 1 and entries <= set(LANGUAGES) else (entries or None)
         return cls(n_words, min_df, max_df, named, min_tokens, min_types, _words_to_keep(keep_words))
 
     @classmethod
@@ -114,6 +113,11 @@ class VocabularyRule:
         return cls.checked(**(default.arguments() | changes))
 
     @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages whose stop words are removed."""
+        return tuple(sorted(stop_entries(self.stop_words) & set(LANGUAGES)))
+
+    @property
     def stop_set(self) -> frozenset[str]:
         """The stop words themselves."""
         return as_stop_words(self.stop_words)
@@ -124,12 +128,10 @@ class VocabularyRule:
 
     def sentence(self, n_docs: int) -> str:
         """Describe what the rule does to a corpus of this many documents."""
-        if isinstance(self.stop_words, str):
-            stop = f"{self.stop_words} stop words left out"
-        else:
-            stop = (
-                f"{len(self.stop_words):,} given stop words left out" if self.stop_words else "no stop words left out"
-            )
+        languages = self.languages
+        n_given = len(stop_entries(self.stop_words) - set(languages))
+        kinds = [*languages, *([f"{n_given:,} given"] if n_given else [])]
+        stop = f"{' and '.join(kinds) or 'no'} stop words left out"
         fewest, most = document_limit(self.min_df, n_docs, "min_df"), document_limit(self.max_df, n_docs, "max_df")
         share = f" ({self.max_df:.0%})" if isinstance(self.max_df, float) else ""
         upper = "" if most >= n_docs else f" to {math.floor(most):,}{share}"

@@ -17,16 +17,15 @@ import re
 import sysconfig
 import tempfile
 import zlib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..corpus.corpus import Corpus
+from ..corpus.read import read_corpus
 from ..exceptions import InputError
-from .stopwords import DOCSTRING_WORDS, ENGLISH_WORDS
+from .stopwords import DOCSTRING_STOP_WORDS
 
 logger = logging.getLogger("anchorwords.datasets")
 
@@ -35,16 +34,49 @@ _DISTRIBUTIONS = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn"}
 _SKIPPED_FOLDERS = frozenset(
     {"tests", "test", "idlelib", "site-packages", "__pycache__", "lib2to3", "turtledemo", "_examples"}
 )
-_FORMAT = 4
-_MIN_TOKENS = 20
+_FORMAT = 7
+_MIN_WORDS = 20
 _MIN_DF = 5
-_WORD = re.compile(r"[a-z]{3,}")
 # Sections of a numpydoc docstring that name authors and other functions rather than explain.
 _APPARATUS = re.compile(
     r"^[ \t]*(?:References|See Also)\n[ \t]*-{3,}\n.*?(?=^[^\n]+\n[ \t]*-{3,}[ \t]*\n|\Z)", re.M | re.S
 )
 _EXAMPLE = re.compile(r"^\s*(>>>|\.\.\.).*$", re.MULTILINE)
-_MARKUP = re.compile(r":[a-z:]+:`[^`]*`|``[^`]*``|https?://\S+|\.\. \w+::")
+# Roles, literals, addresses, directives, names of code such as n_samples, and lines under headings.
+_MARKUP = re.compile(r":[a-z:]+:`[^`]*`|``[^`]*``|https?://\S+|\.\. \w+::|\w*_\w*|[-=~^]{3,}")
+
+
+def docstring_texts(packages: Sequence[str] = DEFAULT_PACKAGES, *, cache: bool = True) -> dict[str, str]:
+    """Docstrings of installed packages as texts; no network.
+
+    Parameters
+    ----------
+    packages : sequence of str
+        Importable package names; "stdlib" is the standard library. Those not installed are left out.
+    cache : bool
+        Keep the result in the user's cache folder (``ANCHORWORDS_CACHE``, or the system's) for the next call; it is
+        rebuilt when a version changes, the file is damaged, or the folder cannot be used.
+
+    Returns
+    -------
+    dict
+        Prose by where it stands (``scipy.stats._kde.gaussian_kde``): docstrings of at least twenty words, without examples,
+        markup, names of code, references and copies.
+    """
+    if isinstance(packages, str):
+        raise InputError(f"packages must be a sequence of package names, but is the single string {packages!r}.")
+    roots = {name: root for name in packages if (root := _root(name)) is not None}
+    if not roots:
+        raise InputError(f"none of the packages {list(packages)!r} is installed with source files: name others.")
+    file = _cache_file(roots) if cache else None
+    texts = None if file is None else _read_cache(file)
+    if texts is None:
+        texts = _build(roots)
+        if file is not None:
+            _write_cache(file, texts)
+    if not texts:
+        raise InputError(f"the packages {', '.join(roots)} have no docstrings of {_MIN_WORDS} words: name larger ones.")
+    return texts
 
 
 def load_docstrings(packages: Sequence[str] = DEFAULT_PACKAGES, *, cache: bool = True) -> Corpus:
@@ -53,92 +85,39 @@ def load_docstrings(packages: Sequence[str] = DEFAULT_PACKAGES, *, cache: bool =
     Parameters
     ----------
     packages : sequence of str
-        Importable package names; "stdlib" is the standard library. Those not installed are left out.
     cache : bool
-        Keep the result in the user's cache folder (``ANCHORWORDS_CACHE``, else the system's) for the next call; it is
-        rebuilt when a version changes, the file is damaged, or the folder cannot be used.
+        As in :func:`docstring_texts`.
 
     Returns
     -------
     Corpus
-        Words in at least five docstrings, common English and docstring boilerplate left out; documents of
-        at least twenty such tokens, named by where they stand (``scipy.stats._kde.gaussian_kde``).
+        Words in at least five docstrings, except common English and docstring boilerplate; documents of at least twenty
+        such tokens, named by where they stand (``scipy.stats._kde.gaussian_kde``).
     """
-    if isinstance(packages, str):
-        raise InputError(f"packages must be a sequence of package names, but is the single string {packages!r}.")
-    roots = {name: root for name in packages if (root := _root(name)) is not None}
-    if not roots:
-        raise InputError(f"none of the packages {list(packages)!r} is installed with source files: name others.")
-    if not cache:
-        return _build(roots)
-    file = _cache_file(roots)
-    if file is None:
-        return _build(roots)
-    corpus = _read_cache(file)
-    if corpus is None:
-        corpus = _build(roots)
-        _write_cache(file, corpus)
-    return corpus
+    texts = docstring_texts(packages, cache=cache)
+    rows = [{"name": name, "text": text} for name, text in texts.items()]
+    corpus = read_corpus(rows, id_column="name", min_length=3)
+    return corpus.prune(min_df=_MIN_DF, stop_words=DOCSTRING_STOP_WORDS, min_tokens=_MIN_WORDS)
 
 
-def docstrings_called(names: Iterable[str]) -> dict[str, str]:
-    """The docstrings behind names of documents of :func:`load_docstrings`; those that are not found are left out."""
-    wanted = set(names)
-    found: dict[str, str] = {}
-    for module, file in sorted({_file_of(name) for name in wanted} - {None}):  # type: ignore[type-var, misc]
-        for name, text in _docstrings_in(file, module):
-            if name in wanted:
-                found.setdefault(name, text)
-    return found
-
-
-def _file_of(name: str) -> tuple[str, Path] | None:
-    """The module that a document is of, and its file."""
-    package, *parts = name.split(".")
-    if (folder := _root(package)) is None:
-        return None
-    for i, part in enumerate(parts):
-        module = ".".join([package, *parts[:i]])
-        if (file := folder / f"{part}.py").is_file():
-            return f"{module}.{part}", file
-        if not (folder / part).is_dir():
-            break
-        folder /= part
-    else:
-        module = name
-    file = folder / "__init__.py"
-    return (module, file) if file.is_file() else None
-
-
-def _build(roots: dict[str, Path]) -> Corpus:
-    names: list[str] = []
-    bags: list[Counter[str]] = []
+def _build(roots: dict[str, Path]) -> dict[str, str]:
+    texts: dict[str, str] = {}
     seen: set[str] = set()
     for package, root in roots.items():
         for name, text in _docstrings(package, root):
             if text in seen:  # aliases and inherited copies
                 continue
             seen.add(text)
-            bag = Counter(tokens(text))
-            if sum(bag.values()) >= _MIN_TOKENS:
-                names.append(name)
-                bags.append(bag)
-    df = Counter(word for bag in bags for word in bag)
-    vocabulary = sorted(word for word, n in df.items() if n >= _MIN_DF)
-    column = {word: i for i, word in enumerate(vocabulary)}
-    if not vocabulary:
-        raise InputError(f"the docstrings of {', '.join(roots)} share no words: name larger packages.")
-    entries = [(m, column[w], n) for m, bag in enumerate(bags) for w, n in bag.items() if w in column]
-    rows, columns, values = (np.array(part) for part in zip(*entries, strict=True))
-    counts = sp.csr_array((values.astype(np.float64), (rows, columns)), shape=(len(bags), len(vocabulary)))
-    logger.info("docstrings: %d documents, %d words", len(bags), len(vocabulary))
-    return Corpus(counts, vocabulary, names).prune(min_tokens=_MIN_TOKENS)
+            plain = prose(text)
+            if plain.count(" ") + 1 >= _MIN_WORDS:
+                texts.setdefault(name, plain)
+    logger.info("docstrings: %d texts", len(texts))
+    return texts
 
 
-def tokens(text: str) -> list[str]:
-    """Words of a docstring: prose only, without examples, markup, stop words and boilerplate."""
-    prose = _MARKUP.sub(" ", _EXAMPLE.sub(" ", _APPARATUS.sub(" ", text))).lower()
-    return [word for word in _WORD.findall(prose) if word not in ENGLISH_WORDS and word not in DOCSTRING_WORDS]
+def prose(text: str) -> str:
+    """Return a docstring without examples, markup and sections that explain nothing, on one line."""
+    return " ".join(_MARKUP.sub(" ", _EXAMPLE.sub(" ", _APPARATUS.sub(" ", text))).split())
 
 
 def _docstrings(package: str, root: Path) -> Iterator[tuple[str, str]]:
@@ -193,30 +172,26 @@ def _cache_file(roots: dict[str, Path]) -> Path | None:
             versions[name] = importlib.metadata.version(_DISTRIBUTIONS.get(name, name))
         except importlib.metadata.PackageNotFoundError:
             versions[name] = platform.python_version()
-    key = json.dumps([_FORMAT, versions, sorted(ENGLISH_WORDS), sorted(DOCSTRING_WORDS)])
+    key = json.dumps([_FORMAT, versions])
     return Path(base) / "anchorwords" / f"docstrings-{zlib.crc32(key.encode()):08x}.npz"
 
 
-def _read_cache(file: Path) -> Corpus | None:
+def _read_cache(file: Path) -> dict[str, str] | None:
     try:
         with np.load(file, allow_pickle=False) as saved:
-            counts = sp.csr_array((saved["data"], saved["indices"], saved["indptr"]), shape=tuple(saved["shape"]))
-            return Corpus(counts, json.loads(str(saved["vocabulary"])), json.loads(str(saved["doc_ids"])))
+            texts = json.loads(saved["texts"].tobytes())
     except Exception:  # whatever is wrong with a cache, building anew is the answer
         return None
+    return {str(name): str(text) for name, text in texts.items()} if isinstance(texts, dict) else None
 
 
-def _write_cache(file: Path, corpus: Corpus) -> None:
-    counts = corpus.counts
+def _write_cache(file: Path, texts: dict[str, str]) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         handle, partial = tempfile.mkstemp(suffix=".npz", dir=file.parent)
         try:
             with os.fdopen(handle, "wb") as stream:
-                np.savez_compressed(
-                    stream, data=counts.data, indices=counts.indices, indptr=counts.indptr, shape=counts.shape,
-                    vocabulary=json.dumps(corpus.vocabulary), doc_ids=json.dumps(corpus.doc_ids),
-                )  # fmt: skip
+                np.savez_compressed(stream, texts=np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8))
             os.replace(partial, file)
         finally:
             Path(partial).unlink(missing_ok=True)

@@ -53,6 +53,7 @@ class BatchesMixin:
     components_, anchors_, word_topics_ = LearnedLater(), LearnedLater(), LearnedLater()
     topic_correlation_, topic_prevalence_, _n_features_out = LearnedLater(), LearnedLater(), LearnedLater()
 
+    _is_loaded: bool = False
     n_components: int
     n_jobs: int | None
     verbose: int
@@ -66,8 +67,9 @@ class BatchesMixin:
     def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learn from a batch of documents, which is not kept.
 
-        The first batch starts anew, also after ``fit``. Statistics are updated, in memory of words x topics (an
-        incremental :class:`CooccurrenceSketch`, in ``sketch_``); topics are learned when a fitted attribute is next read.
+        The first batch starts anew, also after ``fit``; a model that was loaded from disk refuses to. Statistics are
+        updated, in memory of words x topics (an incremental :class:`CooccurrenceSketch`, in ``sketch_``); topics are learned
+        when a fitted attribute is next read.
 
         Parameters
         ----------
@@ -80,6 +82,12 @@ class BatchesMixin:
         """
         self._require_no_documents_needed()
         so_far: CooccurrenceSketch | None = vars(self).get("sketch_")
+        if so_far is None and self._is_loaded:
+            raise InputError(
+                "the model was loaded from disk, where the statistics of its documents are not kept, so that partial_fit "
+                "cannot go on from it: save sketch_ with the model, update load_sketch(path) and fit that; or start anew "
+                "with sklearn.base.clone(model)."
+            )
         with restored_on_failure(self):
             source = self._source(X, reset=so_far is None)
             rule = rule_of_text(source.reading)

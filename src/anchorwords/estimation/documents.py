@@ -18,6 +18,7 @@ from ..infer.compose import compositions, joined
 from ..linalg.parallel import limited_threads, one_library_thread
 from ..model import TopicModel
 from ..sources.convert import in_columns
+from ..sources.coverage import coverage
 from ..sources.source import Source
 
 logger = logging.getLogger("anchorwords.estimator")
@@ -111,8 +112,10 @@ class DocumentsMixin:
     def _proportions(self, X: Any, method: str | None, *, whole_blocks: bool = False) -> Any:
         check_is_fitted(self)
         source = self._in_columns(X)
-        if unknown := source.n_unknown_tokens:
-            logger.info("transform: %g tokens are of words outside the model's vocabulary", unknown)
+        covered = coverage(source, self.model_.provenance.vocabulary_rule)
+        if covered.n_tokens:
+            logger.info("transform: %s", covered.sentence())
+        covered.warn(stacklevel=4)
         chosen = self.composition if method is None else method
         return compositions(
             self.model_, source, method=chosen, whole_blocks=whole_blocks, n_jobs=check_n_jobs(self.n_jobs)

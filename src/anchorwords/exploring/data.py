@@ -52,7 +52,8 @@ def explorer_data(
     model : TopicModel or fitted AnchorTopicModel
         Its provenance tells the parameters, the documents and how the fit converged.
     corpus : Corpus or (M, N) counts, optional
-        Documents to list for each topic and to measure on, usually those of the fit.
+        Documents to list for each topic and to measure on, usually those of the fit. For a :class:`TextTopicModel` they may
+        be a list of texts, which are then shown as well.
     title : str, optional
         Of the page.
     labels : sequence of K str, optional
@@ -72,6 +73,8 @@ def explorer_data(
     """
     record = as_topic_model(model)
     jobs = check_n_jobs(n_jobs)
+    if hasattr(model, "read") and isinstance(corpus, (list, tuple)) and all(isinstance(one, str) for one in corpus):
+        corpus, texts = model.read(corpus), corpus if texts is None else texts
     source = None if corpus is None else in_columns(corpus, record.vocabulary, record.n_words)
     check_texts(texts, source)
     if record.vocabulary is None and source is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..exceptions import InputError
+from ..interpret.numbers import value_as_text
 from ..interpret.ranking import largest
 from ..interpret.top_documents import top_documents
 from ..model import as_topic_model
@@ -56,7 +57,8 @@ def topic_documents(
     -------
     list of K lists of dict
         ``name``, ``share``, ``tokens``, ``words`` (those of the document that are most this topic's: count times
-        p(topic | word)) and, where texts are given, ``text``, how the document begins.
+        p(topic | word)), ``values`` (names and values of its columns) and, where texts are given, ``text``, how the
+        document begins.
     """
     record = as_topic_model(model)
     found = top_documents(model, corpus, _DOCUMENTS, min_tokens=_MIN_TOKENS, n_jobs=n_jobs, progress=progress)
@@ -76,16 +78,23 @@ def topic_documents(
             best = largest(score, _WORDS)
             best = index[best[score[best] > 0.0]]
             listed = {
-                "name": name(entry["document"]) if named else f"document {entry['row'] + 1:,}",
+                "name": name(entry.get("title") or _called(entry, named)),
                 "share": number(entry["share"], 4),
                 "tokens": entry["tokens"],
                 "words": [name(words[i]) for i in best.tolist()],
             }
+            texts_by_column = {key: value_as_text(value) for key, value in entry.get("values", {}).items()}
+            if any(texts_by_column.values()):
+                listed["values"] = [[name(key), name(text)] for key, text in texts_by_column.items() if text]
             if entry["row"] in begin:
                 listed["text"] = begin[entry["row"]]
             entries.append(listed)
         result.append(entries)
     return result
+
+
+def _called(entry: dict[str, Any], named: bool) -> Any:
+    return entry["document"] if named else f"document {entry['row'] + 1:,}"
 
 
 def _rows_of(corpus: Source, rows: list[int]) -> dict[int, tuple[IntArray, FloatArray]]:

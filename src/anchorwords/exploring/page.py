@@ -35,7 +35,8 @@ def explorer(model: Any, path: str | os.PathLike[str], corpus: Any = None, **opt
     path : path
         File to write, whole or not at all; one that is there is replaced.
     corpus : Corpus or (M, N) counts, optional
-        Documents to list for each topic and to measure on, usually those of the fit.
+        Documents to list for each topic and to measure on, usually those of the fit; a list of texts for a
+        :class:`TextTopicModel`.
     **options
         ``title``, ``labels``, ``texts``, ``n_jobs`` and ``progress``, as in :func:`explorer_data`.
 

@@ -16,6 +16,7 @@ from ..interpret.compositions import method_for
 from ..interpret.numbers import number
 from ..model import as_topic_model
 from ..sources.convert import in_columns
+from ..sources.coverage import Coverage, coverage
 from ..sources.kinds import MappedSource
 from ..storage.writing import file_written_whole, require_writable_file
 from .weights import SUFFIXES, require_table, require_writer, write_weights
@@ -35,8 +36,10 @@ class ComposedDocuments:
     n_docs : int
     n_tokens : int or float
         All their tokens, of words the model does not know too.
+    n_left_out_tokens : int or float
+        Those of stop words, which the vocabulary rule of the model leaves out.
     n_unknown_tokens : int or float
-        Those of words it does not know.
+        Those of other words it does not know.
     n_without_words : int
         Documents without a word it knows, which have the prevalence of the topics.
     """
@@ -44,8 +47,14 @@ class ComposedDocuments:
     method: str
     n_docs: int
     n_tokens: int | float
+    n_left_out_tokens: int | float
     n_unknown_tokens: int | float
     n_without_words: int
+
+    @property
+    def coverage(self) -> Coverage:
+        """How much of the documents the model knows."""
+        return Coverage(self.n_tokens, self.n_left_out_tokens, self.n_unknown_tokens)
 
 
 def write_compositions(
@@ -134,7 +143,7 @@ class PassingDocuments:
         self._source = in_columns(X, self._model.vocabulary, self._model.n_words)
         self.n_docs = self._source.count_documents()
         self._names = None if doc_ids is None else _as_names(doc_ids, self.n_docs)
-        self._n_tokens = self._n_known = 0.0
+        self._n_tokens = self._n_known = self._n_left_out = 0.0
         self._n_without_words = 0
 
     def names(self) -> Iterator[str]:
@@ -144,7 +153,9 @@ class PassingDocuments:
     def weights(self) -> Iterator[FloatArray]:
         """Compositions of consecutive documents, once."""
         # Words of a corpus that the model has no column for are in no block.
-        self._n_tokens = self._source.n_unknown_tokens
+        covered = coverage(self._source, self._model.provenance.vocabulary_rule)
+        self._n_left_out = covered.n_left_out
+        self._n_tokens = covered.n_left_out + covered.n_unknown
         done = 0
         for part in compositions(
             self._model,
@@ -161,9 +172,9 @@ class PassingDocuments:
 
     def told(self) -> ComposedDocuments:
         """What there is to say, when all have gone by."""
-        unknown = round(self._n_tokens - self._n_known, _DIGITS)
-        tokens = round(self._n_tokens, _DIGITS)
-        return ComposedDocuments(self.method, self.n_docs, number(tokens), number(unknown), self._n_without_words)
+        unknown = self._n_tokens - self._n_known - self._n_left_out
+        tokens, left_out, unknown = (number(round(n, _DIGITS)) for n in (self._n_tokens, self._n_left_out, unknown))
+        return ComposedDocuments(self.method, self.n_docs, tokens, left_out, unknown, self._n_without_words)
 
     def _counted(self, counts: SparseLike) -> SparseLike:
         self._n_tokens += float(counts.sum())

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from .._typing import FloatArray, IntArray
+from .._typing import FloatArray, IntArray, SparseLike
+from ..corpus.files import short
 from ..exceptions import InputError
 from ..model import as_topic_model
 from ..sources.convert import in_columns
@@ -81,22 +81,24 @@ class GroupPrevalence:
 def prevalence_by(
     model: Any,
     X: Any,
-    groups: Iterable[Any],
+    by: str | Iterable[Any],
     *,
     level: float = 0.9,
     by_tokens: bool = False,
     method: str | None = None,
     n_jobs: int | None = None,
 ) -> GroupPrevalence:
-    """Mean composition of the documents of each group, with intervals.
+    """Return the mean topic proportions of the documents of each group, with intervals.
 
     Parameters
     ----------
     model : TopicModel or fitted AnchorTopicModel
     X : (M, N) sparse or array-like of counts, blocks of counts, or Corpus
         A Corpus, in memory or on disk, is matched to the model by its words. Gone through once, block by block.
-    groups : sequence of M labels
-        A string, number, date or anything hashable a document; None and NaN leave a document out.
+    by : str or sequence of M labels
+        The name of a column of the documents table of X, or a label for each document: a string, a number, a date or
+        anything hashable. A tuple, list or set holds several labels, and its document belongs to each of their groups. None,
+        NaN and an empty list leave a document out.
     level : float
         Of the intervals: the share of samples of documents, as many as these, whose interval would hold the true mean.
     by_tokens : bool
@@ -122,21 +124,27 @@ def prevalence_by(
     record = as_topic_model(model)
     if not isinstance(level, (int, float, np.number)) or isinstance(level, bool) or not 0 < level < 1:
         raise InputError(f"level must be a number between 0 and 1, such as 0.9, but is {level!r}.")
-    labels, codes = _coded(groups)
     source = in_columns(X, record.vocabulary, record.n_words)
-    _require_as_many(source.n_docs, codes.size)
+    labels, members = _coded(source.documents[by] if isinstance(by, str) else by)
+    if not labels:
+        column = f" in the column {short(by)}" if isinstance(by, str) else ""
+        raise InputError(f"no document has a value{column}, so that there is no group: check the labels.")
+    n_labelled = members.shape[0]
+    _require_as_many(source.n_docs, n_labelled)
     sums = _Sums(len(labels), record.n_components)
     first = n_without_words = 0
     for weights, tokens in document_compositions(record, source, method=method, n_jobs=n_jobs):
-        own = codes[first : first + tokens.size]
-        if own.size < tokens.size:
-            raise InputError(f"groups must name a group for each document, but X has more than its {codes.size}.")
+        own = members[first : first + tokens.size]
+        if own.shape[0] < tokens.size:
+            raise InputError(f"by must name a group for each document, but X has more than its {n_labelled}.")
         first += tokens.size
-        used = (own >= 0) & (tokens > 0.0)
-        n_without_words += int(np.count_nonzero((own >= 0) & (tokens <= 0.0)))
-        sums.add(own[used], weights[used], tokens[used], tokens[used] if by_tokens else np.ones(int(used.sum())))
-    if first != codes.size:
-        raise InputError(f"groups must name a group for each document, but has {codes.size} for the {first} of X.")
+        n_without_words += int(np.count_nonzero((np.diff(own.indptr) > 0) & (tokens <= 0.0)))
+        # A document counts once in each of its groups.
+        rows, groups = np.repeat(np.arange(tokens.size), np.diff(own.indptr)), own.indices
+        rows, groups = rows[tokens[rows] > 0.0], groups[tokens[rows] > 0.0]
+        sums.add(groups, weights[rows], tokens[rows], tokens[rows] if by_tokens else np.ones(rows.size))
+    if first != n_labelled:
+        raise InputError(f"by must name a group for each document, but has {n_labelled} for the {first} of X.")
     if not sums.n_docs.any():
         raise InputError("no document with a group holds a word the model knows: check that the vocabularies match.")
     prevalence, error = sums.mean_and_error()
@@ -149,7 +157,7 @@ def prevalence_by(
         low=np.maximum(prevalence - half, 0.0),
         high=np.minimum(prevalence + half, 1.0),
         level=float(level),
-        n_without_group=int(np.count_nonzero(codes < 0)),
+        n_without_group=int(np.count_nonzero(np.diff(members.indptr) == 0)),
         n_without_words=n_without_words,
     )
 
@@ -215,25 +223,32 @@ def _t_quantile(n_docs: IntArray, level: float) -> FloatArray:
     return np.where(n_docs > 1, stdtrit(np.maximum(n_docs - 1, 1), (1.0 + level) / 2.0), np.nan)
 
 
-def _coded(groups: Any) -> tuple[list[Any], npt.NDArray[np.intp]]:
-    """Distinct labels in order, and the place of each document's among them, -1 where it has none."""
+def _coded(groups: Any) -> tuple[list[Any], SparseLike]:
+    """Distinct labels in order, and documents x labels: ones in the columns of a document's labels."""
     if isinstance(groups, (str, bytes)) or not isinstance(groups, Iterable):
-        raise InputError(f"groups must be a sequence of one label a document, but is {type(groups).__name__}.")
-    given = [_plain(label) for label in groups]
-    try:
-        distinct: list[Any] = list({label for label in given if not _is_missing(label)})
-    except TypeError:
         raise InputError(
-            "groups must hold one label a document, such as a string or a year, but holds lists."
-        ) from None
-    if not distinct:
-        raise InputError("groups names no group: every label is missing.")
+            f"by must be a column or a sequence of one label per document, but is {type(groups).__name__}."
+        )
+    given = [_labels(label) for label in groups]
+    try:
+        distinct: list[Any] = list({label for own in given for label in own})
+    except TypeError:
+        raise InputError("by must hold labels, such as strings or years, but holds what is none.") from None
     try:
         distinct.sort()
     except TypeError:  # labels of different kinds
         distinct.sort(key=lambda label: (type(label).__name__, str(label)))
     place: dict[Hashable, int] = {label: g for g, label in enumerate(distinct)}
-    return distinct, np.array([-1 if _is_missing(label) else place[label] for label in given], dtype=np.intp)
+    codes = [sorted({place[label] for label in own}) for own in given]
+    indptr = np.concatenate([[0], np.cumsum([len(own) for own in codes], dtype=np.int64)])
+    indices = np.array([code for own in codes for code in own], dtype=np.intp)
+    return distinct, sp.csr_array((np.ones(indices.size), indices, indptr), shape=(len(given), len(distinct)))
+
+
+def _labels(value: Any) -> list[Any]:
+    """The labels of a document, of which there may be none."""
+    several = value if isinstance(value, (tuple, list, set, frozenset)) else [value]
+    return [_plain(label) for label in several if not _is_missing(label)]
 
 
 def _plain(label: Any) -> Any:
@@ -254,4 +269,4 @@ def _is_missing(label: Any) -> bool:
 def _require_as_many(n_docs: int | None, n_groups: int) -> None:
     """Raise before the first document is read, where their number is known."""
     if n_docs is not None and n_docs != n_groups:
-        raise InputError(f"groups must name a group for each of the {n_docs} documents, but has {n_groups}.")
+        raise InputError(f"by must name a group for each of the {n_docs} documents, but has {n_groups}.")

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from .._validation import check_positive_integer
+from ..corpus.documents import Documents
 from ..exceptions import InputError
 from ..model import as_topic_model
 from ..sources.convert import in_columns
@@ -58,9 +59,10 @@ def top_documents(
     Returns
     -------
     list of K lists of dict, in the order of topic ids
-        ``document`` (its name, or its row where documents have no names), ``row`` (from 0), ``share`` (of the topic in
-        the document) and ``tokens`` (of words the model knows); largest share first, ties to the longer document, then
-        to the earlier. Documents in which the topic explains less than half a token are not listed.
+        ``document`` (its id, or its row if documents have no ids), ``row`` (from 0), ``share`` (of the topic in the
+        document), ``tokens`` (of words the model knows), ``title`` if documents have titles, and ``values`` if they have
+        further columns, by name; largest share first, ties to the longer document, then to the earlier. Documents in which
+        the topic explains less than half a token are not listed.
     """
     record = as_topic_model(model)
     check_positive_integer(n, "n")
@@ -81,18 +83,34 @@ def top_documents(
     if n_known == 0.0:
         raise InputError("no document holds a word the model knows: check that the vocabularies match.")
     names = source.documents.ids
+    about = _columns_of(source.documents, [row for kept in best for row in kept.rows.tolist()])
     return [
         [
             {
-                "document": int(row) if names is None else names[int(row)],
-                "row": int(row),
+                "document": row if names is None else names[row],
+                "row": row,
                 "share": float(share),
                 "tokens": number(tokens),
+                **about[row],
             }
-            for share, tokens, row in zip(kept.shares, kept.tokens, kept.rows, strict=True)
+            for share, tokens, row in zip(kept.shares, kept.tokens, kept.rows.tolist(), strict=True)
         ]
         for kept in best
     ]
+
+
+def _columns_of(documents: Documents, rows: list[int]) -> dict[int, dict[str, Any]]:
+    """The title of each row and its other columns, if documents have these."""
+    distinct = sorted(set(rows))
+    found: dict[int, dict[str, Any]] = {row: {} for row in distinct}
+    if documents:
+        for row, values in zip(distinct, documents.plain_rows(distinct), strict=True):
+            if documents.title is not None:
+                title = values.pop(documents.title)
+                found[row]["title"] = None if title is None else str(title)
+            if values:
+                found[row]["values"] = values
+    return found
 
 
 class _Best:

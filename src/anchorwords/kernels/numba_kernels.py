@@ -13,6 +13,7 @@ from .gram import add_pair_sums as add_pair_sums
 from .gram import gram_apply as gram_apply
 from .gram import gram_rows as gram_rows
 from .gram import squared_row_norms as squared_row_norms
+from .marks import marks_in as marks_in
 from .pairs import negative_part as negative_part
 from .proportions import compose as compose
 from .protocol import Kernels

@@ -11,6 +11,7 @@ The contract test, ``tests/kernels/test_contract.py``, checks every implementati
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -168,6 +169,10 @@ class WordTable(Protocol):
         """Number of a word, which becomes known if it was not."""
         ...
 
+    def numbers(self, words: Sequence[bytes]) -> npt.NDArray[np.int64]:
+        """Numbers of words, which become known if they were not."""
+        ...
+
     def count(self, text: bytes, bounds: npt.NDArray[np.int64]) -> tuple[Any, Any, Any]:
         """Entries per document, and the number and count of each entry, of documents text[bounds[i]:bounds[i + 1]]."""
         ...
@@ -281,6 +286,13 @@ class Kernels(Protocol):
         self, kinds: npt.NDArray[np.uint8], rule: TokenRule, stop_words: tuple[bytes, ...] = ()
     ) -> WordTable:
         """An empty table; ``kinds`` (0x110000,) says what each character is, stop words get the first numbers."""
+        ...
+
+    def marks_in(self, text: bytes, bounds: npt.NDArray[np.int64], marks: tuple[bytes, ...]) -> npt.NDArray[np.int64]:
+        """For each document text[bounds[i]:bounds[i + 1]], a number whose bit m is 1 if it holds mark m.
+
+        There are at most 63 marks, and none is empty.
+        """
         ...
 
     def parse_triples(self, text: bytes) -> tuple[npt.NDArray[np.int64], int, bool]:

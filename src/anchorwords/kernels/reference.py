@@ -15,6 +15,7 @@ from scipy.special import psi
 from .._typing import FloatArray
 from .protocol import CsrParts, Expectation, NegativePart, Proportions
 from .reference_text import DictionaryWords
+from .reference_text import marks_in as marks_in
 from .reference_text import parse_triples as parse_triples
 from .tiled import TiledCorrection
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -35,6 +35,10 @@ class DictionaryWords:
     def number(self, word: bytes) -> int:
         """Number of a word, which becomes known if it was not."""
         return self._numbers.setdefault(word, len(self._numbers))
+
+    def numbers(self, words: Sequence[bytes]) -> npt.NDArray[np.int64]:
+        """Numbers of words, which become known if they were not."""
+        return np.array([self.number(word) for word in words], dtype=np.int64)
 
     def words(self) -> dict[int, bytes]:
         """Words and n-grams counted so far, by number."""
@@ -68,6 +72,14 @@ class DictionaryWords:
             recent = [*recent, word][-self._rule.most :]
             for n in range(self._rule.least, len(recent) + 1):
                 yield self.number(b" ".join(recent[len(recent) - n :]))
+
+
+def marks_in(text: bytes, bounds: npt.NDArray[np.int64], marks: tuple[bytes, ...]) -> npt.NDArray[np.int64]:
+    """For each document, a number whose bit m is 1 if it holds mark m."""
+    documents = [text[begin:end] for begin, end in pairwise(bounds)]
+    return np.array(
+        [sum((mark in document) << m for m, mark in enumerate(marks)) for document in documents], dtype=np.int64
+    )
 
 
 def parse_triples(text: bytes) -> tuple[npt.NDArray[np.int64], int, bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from .compiled import (
     INT_MATRIX,
     READ_INDICES,
     SHORT_INDICES,
+    VOID,
     WRITE_BYTES,
     compiled,
     inlined,
@@ -59,8 +61,7 @@ class HashedWords:
         self._joined = np.empty(rule.most * (4 * rule.max_length + 1) if rule.most > 1 else 1, dtype=np.uint8)
         self._recent = np.zeros(rule.most, dtype=np.int64)
         # Stop words go first: their numbers tell them apart.
-        for word in stop_words:
-            self.number(word)
+        self.numbers(stop_words)
         self._rule = np.array([*rule, self.n_known], dtype=np.int64)
 
     @property
@@ -106,13 +107,20 @@ class HashedWords:
 
     def number(self, word: bytes) -> int:
         """Number of a word, which becomes known if it was not."""
-        text = np.frombuffer(word, dtype=np.uint8)
-        while self.n_known + 1 > len(self._known):
+        return int(self.numbers([word])[0])
+
+    def numbers(self, words: Sequence[bytes]) -> npt.NDArray[np.int64]:
+        """Numbers of words, which become known if they were not."""
+        bounds = np.cumsum([0, *map(len, words)], dtype=np.int64)
+        while self.n_known + len(words) > len(self._known):
             self._make_room(2 * len(self._known))
-        needed = int(self._state[_LETTERS]) + text.size
+        needed = int(self._state[_LETTERS] + bounds[-1])
         if needed > self._letters.size:
             self._letters = _grown(self._letters, 2 * needed, self._letters.size)
-        return int(_find_whole(text, self._seed, self._slots, self._known, self._letters, self._state))
+        numbers = np.empty(len(words), dtype=np.int64)
+        text = np.frombuffer(b"".join(words), dtype=np.uint8)
+        _find_each(text, bounds, self._seed, self._slots, self._known, self._letters, self._state, numbers)
+        return numbers
 
     def words(self) -> dict[int, bytes]:
         """Words and n-grams counted so far, by number."""
@@ -193,9 +201,12 @@ def _record(word, known, indices, counts, state):  # type: ignore[no-untyped-def
         known[word, _SEEN] = state[_BASE] + entry + 1
 
 
-@compiled(INT, BYTES, HASH, SHORT_INDICES, INT_MATRIX, WRITE_BYTES, INDICES)
-def _find_whole(text, seed, slots, known, letters, state):  # type: ignore[no-untyped-def]
-    return _find(text, 0, text.size, _hashed(text, 0, text.size, seed), slots, known, letters, state)
+@compiled(VOID, BYTES, READ_INDICES, HASH, SHORT_INDICES, INT_MATRIX, WRITE_BYTES, INDICES, INDICES)
+def _find_each(text, bounds, seed, slots, known, letters, state, numbers):  # type: ignore[no-untyped-def]
+    """Numbers of the words text[bounds[i]:bounds[i + 1]]. There must be room."""
+    for i in range(bounds.size - 1):
+        h = _hashed(text, bounds[i], bounds[i + 1], seed)
+        numbers[i] = _find(text, bounds[i], bounds[i + 1], h, slots, known, letters, state)
 
 
 @compiled(INT, INT_MATRIX, INT, SHORT_INDICES)

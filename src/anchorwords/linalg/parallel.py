@@ -12,13 +12,19 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from queue import SimpleQueue
+from typing import Any, TypeVar
 
 from .limits import LIMITS
 from .limits import limited_threads as limited_threads
 from .limits import n_threads as n_threads
 from .limits import one_library_thread as one_library_thread
+
+Item = TypeVar("Item")
+Half = TypeVar("Half")
+Result = TypeVar("Result")
 
 
 class _Helpers:
@@ -155,3 +161,29 @@ def for_each_block(work: Callable[[int, int], object], n_items: int, block: int,
         blocks.drain()
     else:
         blocks.drain_with(_HELPERS, threads - 1)
+
+
+def in_two_steps(
+    items: Iterable[Item], first: Callable[[Item], Half], second: Callable[[Half], Result], n_jobs: int | None = None
+) -> Iterator[Result]:
+    """Yield ``second(first(item))`` for each item, in order; the first step of the next item runs beside the second step.
+
+    Both steps are called in the order of the items and by one thread at a time, so that each may keep a state of its own.
+    The calling thread takes the items, and no other thread works while it has a result.
+    """
+    halves: list[Half] = []  # one, or none before the first item
+    for item in items:
+        results, halves = _side_by_side(partial(list, map(second, halves)), partial(list, map(first, [item])), n_jobs)
+        yield from results
+    yield from map(second, halves)
+
+
+def _side_by_side(one: Callable[[], Any], other: Callable[[], Any], n_jobs: int | None) -> list[Any]:
+    tasks = (one, other)
+    results: list[Any] = [None, None]
+
+    def work(number: int, _: int) -> None:
+        results[number] = tasks[number]()
+
+    for_each_block(work, len(tasks), 1, n_jobs)
+    return results

@@ -14,12 +14,12 @@ from .._lazy import cached_property
 from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_counts
 from ..corpus.corpus import Corpus
+from ..corpus.documents import Documents
 from ..corpus.parts import ordered_rows, part_of, row_slices
 from ..corpus.stored import StoredCorpus
 from ..exceptions import InputError
 from ..linalg.sparse import rows_between
 from .source import LazyBlock, Source
-from .table import DocumentTable
 
 
 class HeldCounts(Source):
@@ -41,9 +41,9 @@ class HeldCounts(Source):
         self.like = like
 
     @property
-    def documents(self) -> DocumentTable:
+    def documents(self) -> Documents:
         """Their number."""
-        return DocumentTable(int(self.counts.shape[0]))
+        return Documents(int(self.counts.shape[0]))
 
     def lazy_blocks(self) -> Iterator[LazyBlock]:
         """Functions that return consecutive documents, which share their entries with the whole."""
@@ -66,7 +66,7 @@ class CorpusSource(Source):
     def __init__(self, corpus: Corpus, *, loadable: bool = True) -> None:
         self.corpus, self._loadable = corpus, loadable
         self.n_words = corpus.n_words
-        self.reading, self.vocabulary_rule = corpus.text_rule, corpus.vocabulary_rule
+        self.reading, self.tokenized, self.vocabulary_rule = corpus.text_rule, corpus.tokenized, corpus.vocabulary_rule
 
     @property
     def counts(self) -> SparseLike | None:  # type: ignore[override]
@@ -84,9 +84,9 @@ class CorpusSource(Source):
         return self.corpus.vocabulary
 
     @property
-    def documents(self) -> DocumentTable:
+    def documents(self) -> Documents:
         """Number and ids."""
-        return DocumentTable(self.corpus.n_docs, lambda: self.corpus.doc_ids)
+        return self.corpus.documents
 
     def lazy_blocks(self) -> Iterator[LazyBlock]:
         """Functions that return consecutive documents."""
@@ -123,10 +123,10 @@ class MatrixBlocks(Source):
         self.n_words = int(first.shape[1])
 
     @property
-    def documents(self) -> DocumentTable:
+    def documents(self) -> Documents:
         """Their number, where blocks are held."""
         held = not callable(self._source)
-        return DocumentTable(sum(int(block.shape[0]) for block in self._blocks()) if held else None)
+        return Documents(sum(int(block.shape[0]) for block in self._blocks()) if held else None)
 
     def _blocks(self) -> Iterable[SparseLike]:
         blocks = self._source() if callable(self._source) else self._source
@@ -169,7 +169,8 @@ class MatchedSource(Source):
         assert source.words is not None
         self._source = source
         self.words, self.n_words = vocabulary, len(vocabulary)
-        self.reading, self.vocabulary_rule, self.like = source.reading, source.vocabulary_rule, source.like
+        self.reading, self.tokenized, self.like = source.reading, source.tokenized, source.like
+        self.vocabulary_rule = source.vocabulary_rule
         positions = {word: i for i, word in enumerate(vocabulary)}
         # Column of each word of the documents, -1 where it has none.
         self._columns: npt.NDArray[np.int32] = np.array(
@@ -189,15 +190,17 @@ class MatchedSource(Source):
         return sp.csr_array(sp.vstack([block() for block in self.lazy_blocks()], format="csr"))
 
     @property
-    def documents(self) -> DocumentTable:
+    def documents(self) -> Documents:
         """Those of the documents themselves."""
         return self._source.documents
 
-    @property
-    def n_unknown_tokens(self) -> float:
-        """Tokens whose words have no column."""
-        unknown = self._columns < 0
-        return float(self._source.frequencies()[1][unknown].sum()) if unknown.any() else 0.0
+    def unknown_tokens(self) -> dict[str, float]:
+        """Tokens of each word that has no column."""
+        unknown = np.flatnonzero(self._columns < 0)
+        if not unknown.size or self._source.words is None:
+            return {}
+        tokens = self._source.frequencies()[1][unknown]
+        return {self._source.words[i]: n for i, n in zip(unknown.tolist(), tokens.tolist(), strict=True)}
 
     def lazy_blocks(self) -> Iterator[LazyBlock]:
         """Functions that return consecutive documents."""

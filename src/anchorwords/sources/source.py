@@ -16,9 +16,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._typing import FloatArray, IntArray, SparseLike
+from ..corpus.documents import Documents
 from ..exceptions import InputError
 from ..linalg.parallel import for_each_block
-from .table import DocumentTable
 
 if TYPE_CHECKING:
     from ..corpus.text_rule import TextRule
@@ -48,6 +48,8 @@ class Source(ABC):
         An array whose namespace and device a fit is to use; None is NumPy.
     reading : TextRule or None
         How text was split into these words.
+    tokenized : bool
+        Whether the documents were lists of tokens.
     vocabulary_rule : VocabularyRule or None
         Which words were kept.
     n_passes : int
@@ -60,6 +62,7 @@ class Source(ABC):
     counts: SparseLike | None = None
     like: Any = None
     reading: TextRule | None = None
+    tokenized: bool = False
     vocabulary_rule: VocabularyRule | None = None
     n_passes: int = 0
     _n_counts: int | None = None
@@ -69,9 +72,9 @@ class Source(ABC):
         """Functions that return the blocks, in an order that is always the same; any thread may call them."""
 
     @property
-    def documents(self) -> DocumentTable:
+    def documents(self) -> Documents:
         """The table of the documents."""
-        return DocumentTable()
+        return Documents()
 
     @property
     def n_docs(self) -> int | None:
@@ -83,10 +86,9 @@ class Source(ABC):
         """Whether all documents are in memory already."""
         return self.counts is not None
 
-    @property
-    def n_unknown_tokens(self) -> float:
-        """Tokens that are in no block because their words have no column."""
-        return 0.0
+    def unknown_tokens(self) -> dict[str, float]:
+        """Tokens of each word that is in no block because it has no column."""
+        return {}
 
     def count_documents(self) -> int:
         """Number of documents, read where it is not known."""

@@ -7,6 +7,7 @@
     words.bin, .ends     the words one after the other, UTF-8, and (N,) where each ends
     ids.bin, .ends       the same of the documents' ids, where they have any
     df.bin, tf.bin       (N,) documents and tokens of each word
+    documents.safetensors  the documents table, if there is one
 
 Numbers are little-endian. Sizes are checked on opening, each block and each other file against its checksum when it is
 first read, and entries against the sizes, so that no number from a file is ever used as an index unseen.
@@ -28,8 +29,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from .._typing import SparseLike
+from ..corpus.columns import Column
 from ..corpus.files import sentence
 from ..exceptions import CorpusFormatError
+from .column_file import DOCUMENTS, ColumnFile
 from .folders import FolderFormat, crc_text, unpacked_strings
 from .reading import OpenFolder
 
@@ -38,8 +41,8 @@ TYPES = {
     "ids.ends": "<i8", "df": "<i8", "tf": "<f8",
 }  # fmt: skip
 FORMAT = FolderFormat(
-    "corpus", 1, "import it again", CorpusFormatError, files=tuple(f"{name}.bin" for name in TYPES)
-)  # fmt: skip
+    "corpus", 2, "import it again", CorpusFormatError, files=(*(f"{name}.bin" for name in TYPES), DOCUMENTS), older=(1,)
+)
 COUNT_TYPES = ("|u1", "<u2", "<u4", "<f8")
 
 
@@ -66,6 +69,12 @@ class CorpusFolder:
     has_ids : bool
     rule : dict or None
         How its text was split into words.
+    tokenized : bool
+        Whether its documents were lists of tokens; False in folders of format 1.
+    vocabulary_rule : dict or None
+        How its words were chosen; None for all words, and in folders of format 1.
+    table : ColumnFile or None
+        What the documents table holds.
     """
 
     def __init__(self, path: Path) -> None:
@@ -74,13 +83,18 @@ class CorpusFolder:
 
     def _open(self, folder: OpenFolder, manifest: dict[str, Any]) -> None:
         """Check the manifest and open all files: from then on the corpus is read to its end, also if it is replaced."""
+        if manifest["format_version"] == 1:
+            manifest = {"tokenized": False, "vocabulary_rule": None, "documents": None} | manifest
         try:
             self.n_docs, self.n_words = int(manifest["n_docs"]), int(manifest["n_words"])
             self.n_entries, self.n_tokens = int(manifest["n_entries"]), float(manifest["n_tokens"])
-            self.has_ids = bool(manifest["has_ids"])
-            self.rule = manifest["rule"]
-            if manifest["count_type"] not in COUNT_TYPES or not isinstance(self.rule, (dict, type(None))):
-                raise ValueError("an unknown type of counts, or a rule that is none")
+            self.has_ids, self.tokenized = bool(manifest["has_ids"]), bool(manifest["tokenized"])
+            self.rule, self.vocabulary_rule = manifest["rule"], manifest["vocabulary_rule"]
+            if manifest["count_type"] not in COUNT_TYPES:
+                raise ValueError("an unknown type of counts")
+            if not all(isinstance(rule, (dict, type(None))) for rule in (self.rule, self.vocabulary_rule)):
+                raise ValueError("a rule that is none")
+            self.table = ColumnFile.from_dict(manifest["documents"])
             self._count_type = np.dtype(manifest["count_type"])
             self._checksums = {str(name): str(value) for name, value in manifest["checksums"].items()}
             self._blocks = list(_blocks(manifest["blocks"]))
@@ -91,6 +105,7 @@ class CorpusFolder:
                 raise
             raise self.damaged(f"its manifest does not describe a corpus ({sentence(error)})") from None
         self._files = self._opened(folder, sizes)
+        self._columns: dict[str, Column] | None = None
         self._held: dict[str, npt.NDArray[Any]] = {}
         self._seen: set[int] = set()
 
@@ -123,6 +138,18 @@ class CorpusFolder:
     def ids(self) -> list[str]:
         """The documents' ids."""
         return self._strings("ids", self.n_docs)
+
+    def columns(self) -> dict[str, Column]:
+        """The documents table, read when it is first asked for."""
+        if self.table is None:
+            return {}
+        if self._columns is None:
+            try:
+                whole = self._read("documents", 0, self._size("documents"))
+                self._columns = self.table.columns(whole, self.n_docs)
+            except ValueError as error:
+                raise self.damaged(str(error)) from None
+        return self._columns
 
     def document_frequencies(self) -> npt.NDArray[np.int64]:
         """Documents of each word."""
@@ -164,6 +191,7 @@ class CorpusFolder:
             "indptr": self.n_docs + 1, "indices": self.n_entries, "counts": self.n_entries, "words": None,
             "words.ends": self.n_words, "df": self.n_words, "tf": self.n_words,
             **({"ids": None, "ids.ends": self.n_docs} if self.has_ids else {}),
+            **({} if self.table is None else {"documents": None}),
         }  # fmt: skip
 
     def _opened(self, folder: OpenFolder, sizes: dict[str, int | None]) -> dict[str, BinaryIO]:
@@ -171,15 +199,16 @@ class CorpusFolder:
         files: dict[str, BinaryIO] = {}
         weakref.finalize(self, _close, files)
         for name, size in sizes.items():
+            file = _file_name(name)
             try:
-                files[name] = folder.open(f"{name}.bin")
+                files[name] = folder.open(file)
             except FileNotFoundError:
-                raise self.damaged(f"{name}.bin is missing") from None
+                raise self.damaged(f"{file} is missing") from None
             except OSError as error:
-                raise self.damaged(f"{name}.bin cannot be read ({error.strerror or error})") from None
+                raise self.damaged(f"{file} cannot be read ({error.strerror or error})") from None
             found = os.fstat(files[name].fileno()).st_size
             if size is not None and found != size * self._type(name).itemsize:
-                raise self.damaged(f"{name}.bin has {found} bytes in place of {size * self._type(name).itemsize}")
+                raise self.damaged(f"{file} has {found} bytes in place of {size * self._type(name).itemsize}")
         return files
 
     def _check_block(self, number: int, where: Block, indptr: Any, indices: Any, counts: Any) -> None:
@@ -198,7 +227,7 @@ class CorpusFolder:
             raise self.damaged(f"block {number} contradicts itself")
 
     def _type(self, name: str) -> np.dtype[Any]:
-        return self._count_type if name == "counts" else np.dtype(TYPES[name])
+        return self._count_type if name == "counts" else np.dtype(TYPES.get(name, "|u1"))
 
     def _read(self, name: str, first: int, number: int) -> npt.NDArray[Any]:
         """Numbers of a file, from one on."""
@@ -207,16 +236,19 @@ class CorpusFolder:
         try:
             found = _read_at(self._files[name], first * kind.itemsize, array.view(np.uint8).data)
         except OSError as error:
-            raise self.damaged(f"{name}.bin cannot be read ({error.strerror or error})") from None
+            raise self.damaged(f"{_file_name(name)} cannot be read ({error.strerror or error})") from None
         if found != array.nbytes:
-            raise self.damaged(f"{name}.bin ends too soon")
+            raise self.damaged(f"{_file_name(name)} ends too soon")
         return array
+
+    def _size(self, name: str) -> int:
+        """Numbers in a file."""
+        return os.fstat(self._files[name].fileno()).st_size // self._type(name).itemsize
 
     def _whole(self, name: str) -> npt.NDArray[Any]:
         """All of a small file, checked when it is first asked for."""
         if name not in self._held:
-            size = os.fstat(self._files[name].fileno()).st_size
-            array = self._read(name, 0, size // self._type(name).itemsize)
+            array = self._read(name, 0, self._size(name))
             if crc(array) != self._checksums.get(name):
                 raise self.damaged(f"the checksum of {name}.bin is wrong")
             array.setflags(write=False)
@@ -229,6 +261,10 @@ class CorpusFolder:
     def damaged(self, why: str) -> CorpusFormatError:
         """Return the error for a folder that is damaged in this way."""
         return CorpusFormatError(f"{self.path} is damaged: {why}; {FORMAT.again}.")
+
+
+def _file_name(name: str) -> str:
+    return DOCUMENTS if name == "documents" else f"{name}.bin"
 
 
 def _reopened(path: Path, seal: str) -> CorpusFolder:

@@ -4,23 +4,47 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from .._typing import SparseLike
+from ..corpus.columns import Column
 from ..corpus.parts import Part, ordered_rows, part_of
+from .column_file import DOCUMENTS, write_columns
 from .corpus_folder import COUNT_TYPES, FORMAT, TYPES, crc
 from .folders import crc_text, packed_strings
 
 # Entries of a block: some 50 MB of memory while it is worked on.
 BLOCK_ENTRIES = 1 << 21
 BLOCK_DOCS = 1 << 17
+
+
+class About(NamedTuple):
+    """What a corpus folder holds besides counts, words and ids.
+
+    Attributes
+    ----------
+    text_rule, vocabulary_rule : dict or None
+        How text was split into words, and which words were kept.
+    columns : mapping of str to Column
+        The documents table.
+    title : str or None
+        The column that names documents.
+    tokenized : bool
+        Whether the documents were lists of tokens.
+    """
+
+    text_rule: dict[str, Any] | None = None
+    vocabulary_rule: dict[str, Any] | None = None
+    columns: Mapping[str, Column] = {}
+    title: str | None = None
+    tokenized: bool = False
 
 
 class CorpusWriter:
@@ -38,6 +62,7 @@ class CorpusWriter:
         self._largest = 0.0
         self._whole_numbers = True
         self._waiting = _File(folder, "waiting", self._stack)
+        self._df, self._tf = np.zeros(0, dtype=np.int64), np.zeros(0)
         self.n_docs = 0
 
     def __enter__(self) -> Self:
@@ -54,10 +79,17 @@ class CorpusWriter:
         self._largest, self._whole_numbers = max(self._largest, largest), self._whole_numbers and whole
         self._parts.append((part.lengths.astype(np.uint32), kind))
         self.n_docs += part.lengths.size
+        size = max(self._df.size, int(part.indices.max(initial=-1)) + 1)
+        self._df = _lengthened(self._df, size) + np.bincount(part.indices, minlength=size)
+        self._tf = _lengthened(self._tf, size) + np.bincount(part.indices, weights=part.counts, minlength=size)
         self._waiting.write(part.indices.astype("<i4", copy=False))
         self._waiting.write(part.counts.astype(kind, copy=False))
         if part.ids is not None:
             self._ids.add(part.ids)
+
+    def frequencies(self, n_numbers: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """Return the documents and the tokens of each number that rows have used for a word so far."""
+        return _lengthened(self._df, n_numbers), _lengthened(self._tf, n_numbers)
 
     def ids(self) -> Iterator[str]:
         """The ids written so far."""
@@ -67,14 +99,18 @@ class CorpusWriter:
         self,
         words: Sequence[str],
         numbers: npt.NDArray[np.int32] | None,
-        rule: dict[str, Any] | None,
+        about: About,
+        change: Callable[[SparseLike], SparseLike] | None = None,
     ) -> None:
-        """Write what is left, given all words and the new number of each old one (None: numbers are final)."""
+        """Write what is left, given all words and the new number of each old one (None: numbers are final).
+
+        With ``change``, rows are what it makes of them.
+        """
         self._waiting.close()
         kind = _smallest_type(self._largest, self._whole_numbers)
         entries = _Entries(self._folder, len(words), kind, self._stack)
         for rows in self._rows(len(words), numbers):
-            entries.add(rows)
+            entries.add(rows if change is None else change(rows))
         self._waiting.path.unlink()
         blocks = entries.close()
         checksums = self._ids.close()
@@ -94,7 +130,9 @@ class CorpusWriter:
             self._folder,
             {
                 "n_docs": entries.n_docs, "n_words": len(words), "n_entries": entries.n_entries,
-                "n_tokens": float(entries.tf.sum()), "count_type": np.dtype(kind).str, "has_ids": has_ids, "rule": rule,
+                "n_tokens": float(entries.tf.sum()), "count_type": np.dtype(kind).str, "has_ids": has_ids,
+                "rule": about.text_rule, "tokenized": about.tokenized, "vocabulary_rule": about.vocabulary_rule,
+                "documents": write_columns(self._folder / DOCUMENTS, about.columns, about.title),
                 "checksums": checksums, "blocks": blocks,
             },
         )  # fmt: skip
@@ -106,6 +144,14 @@ class CorpusWriter:
                 indices = np.frombuffer(waiting.read(4 * size), dtype="<i4")
                 counts = np.frombuffer(waiting.read(np.dtype(kind).itemsize * size), dtype=kind)
                 yield ordered_rows(Part(lengths, indices, counts), numbers, n_words)
+
+
+def _lengthened(numbers: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
+    return (
+        np.concatenate([numbers, np.zeros(size - numbers.size, dtype=numbers.dtype)])
+        if size > numbers.size
+        else numbers
+    )
 
 
 def _smallest_type(largest: float, whole: bool) -> str:
@@ -230,11 +276,11 @@ def save_corpus(
     blocks: Iterable[SparseLike],
     vocabulary: Sequence[str],
     ids: Iterable[str] | None,
-    rule: dict[str, Any] | None,
+    about: About,
 ) -> None:
     """Write a corpus folder from blocks of rows whose columns are those of the vocabulary."""
     names = None if ids is None else iter(ids)
     with FORMAT.written(path) as folder, CorpusWriter(folder) as writer:
         for block in blocks:
             writer.add(part_of(block, None if names is None else list(islice(names, block.shape[0]))))
-        writer.finish(vocabulary, None, rule)
+        writer.finish(vocabulary, None, about)

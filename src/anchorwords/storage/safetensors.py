@@ -118,6 +118,16 @@ def tensors_of(stream: BinaryIO, name: str, sha256: str | None = None) -> tuple[
         Where the file is not what the format or the checksum says, in words that follow "it is damaged".
     """
     whole, digest = _read_whole(stream, name)
+    return _tensors_in(whole, name, digest, sha256)
+
+
+def tensors_in(whole: Any, name: str, sha256: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the arrays of a file that has been read into an array of bytes; see :func:`tensors_of`."""
+    whole.setflags(write=False)
+    return _tensors_in(whole, name, hashlib.sha256(whole.data).hexdigest(), sha256)
+
+
+def _tensors_in(whole: Any, name: str, digest: str, sha256: str | None) -> tuple[dict[str, Any], dict[str, str]]:
     if sha256 is not None and digest != sha256:
         raise ValueError(f"the checksum of {name} is wrong")
     header, start = _read_header(whole, name)

@@ -233,6 +233,13 @@ function documentsCard(topic) {
         el("span", { class: "figure" }, percent(entry.share)),
       ),
       bar(entry.share, 1, colourOf(topic)),
+      entry.values
+        ? el(
+            "dl",
+            { class: "document-values" },
+            ...entry.values.map(([key, value]) => el("div", {}, el("dt", {}, userText(key)), el("dd", {}, userText(value)))),
+          )
+        : null,
       el(
         "p",
         { class: "document-words" },
