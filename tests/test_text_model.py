@@ -397,12 +397,39 @@ def test_tokens_that_a_model_leaves_out_are_told_apart(model, texts, tmp_path, c
     # the, and, the; the, of, the, is / quokka twice / moon, rocket, bread, bread
     assert (told["tokens"], told["left_out_tokens"], told["unknown_tokens"]) == (13, 7, 2)
     done = run("transform", tmp_path / "m", tmp_path / "new.txt", "-o", tmp_path / "w.csv")
-    assert "7 of 13 (53.8%) tokens are stop words, which the model's vocabulary rule leaves out" in done.stderr
+    assert "7 of 13 (53.8%) tokens are of words that the model's vocabulary rule leaves out" in done.stderr
     assert "2 of 13 (15.4%) are of words that the model does not know" in done.stderr
     assert "warning" not in done.stderr
     with caplog.at_level("INFO", logger="anchorwords"):
         model.transform(new)
-    assert "7 of 13 (53.8%) tokens are stop words" in caplog.text
+    assert "7 of 13 (53.8%) tokens are of words that the model's vocabulary rule leaves out" in caplog.text
+
+
+@pytest.mark.parametrize("way", ["texts", "corpus", "on disk", "sliced", "command line"])
+def test_words_that_were_too_rare_are_not_unknown(texts, tmp_path, way):
+    given = [*texts, "wombat moon rocket orbit launch planet", "echidna goal league match coach season"]
+    if way == "command line":
+        (tmp_path / "docs.txt").write_text("\n".join(given))
+        run("fit", tmp_path / "docs.txt", "-k", 3, "-o", tmp_path / "m", "-q")
+    else:
+        corpus = aw.read_corpus(given)
+        if way == "on disk":
+            corpus = aw.import_corpus(given, tmp_path / "c")
+        elif way == "sliced":
+            corpus = corpus.prune(rule=aw.VocabularyRule.for_corpus(corpus))[:]
+        aw.TextTopicModel(3).fit(given if way == "texts" else corpus).save(tmp_path / "m")
+    model = aw.load_model(tmp_path / "m")
+    new = model.read(["the wombat saw the quokka on the moon", "moon rocket"])
+    told = aw.export.write_compositions(model, new, tmp_path / "w.npy")
+    # the, on / saw was never there either, "see" is a stop word
+    assert (told.n_tokens, told.n_left_out_tokens, told.n_unknown_tokens) == (10, 5, 2)
+    assert told.exact_coverage
+    pruned = aw.read_corpus(given).prune(min_df=5, stop_words="english")
+    pruned.save(tmp_path / "pruned")
+    aw.AnchorTopicModel(3).fit(aw.open_corpus(tmp_path / "pruned")).save(tmp_path / "m")
+    told = aw.export.write_compositions(aw.load_model(tmp_path / "m"), new, tmp_path / "w.npy")
+    assert (told.n_tokens, told.n_left_out_tokens, told.n_unknown_tokens) == (10, 4, 3)  # wombat is among the unknown
+    assert not told.exact_coverage
 
 
 def test_documents_of_another_kind_are_warned_of(model, tmp_path):

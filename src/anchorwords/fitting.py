@@ -92,7 +92,7 @@ def fit_documents(
     facts = _provenance(learned, C, choice).with_changes(
         reading=source.reading, tokenized=source.tokenized, vocabulary_rule=source.vocabulary_rule
     )
-    return replace(model, provenance=facts).with_vocabulary(words)
+    return replace(model, provenance=facts, left_out=source.left_out).with_vocabulary(words)
 
 
 def fit_sketch(

@@ -87,6 +87,8 @@ class TopicModel:
         Stable numbers of the topics: they stay with a topic through edits. By default 0 to K - 1.
     provenance : Provenance
         How text was read, which words were kept, how the model was fitted and how that went.
+    left_out : (n,) int32 array or None
+        Hashes of the words that the vocabulary rule removed (see :mod:`anchorwords.corpus.left_out`); None if unknown.
     """
 
     B: FloatArray
@@ -105,12 +107,13 @@ class TopicModel:
     labels: tuple[str, ...] | None = None
     ids: tuple[int, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
+    left_out: IntArray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "vocabulary", check_vocabulary(self.vocabulary, self.n_words))
         object.__setattr__(self, "labels", _checked_labels(self.labels, self.n_components))
         object.__setattr__(self, "ids", _checked_ids(self.ids, self.n_components))
-        for name in ("B", "A", "anchors", "word_topics", "word_probs", "Y", "composition_dual"):
+        for name in ("B", "A", "anchors", "word_topics", "word_probs", "Y", "composition_dual", "left_out"):
             value = getattr(self, name)
             if value is not None:
                 view = np.asarray(value).view()

@@ -41,6 +41,7 @@ OPTIONAL = {
     "labels": None,
     "ids": (),
     "provenance": Provenance(),
+    "left_out": None,
 }
 
 
@@ -250,22 +251,24 @@ LATER = {"text": {"preset": "readers", "vectorizer": {"numbers": True}}, "tokeni
 
 def complete() -> TopicModel:
     """A record in which every part differs from its default."""
-    return with_provenance(model_v4.record(), **LATER)
+    return dataclasses.replace(
+        with_provenance(model_v4.record(), **LATER), left_out=np.array([0, 7, 2**31 - 1], dtype=np.int32)
+    )
 
 
 def test_the_fixture_of_version_4_has_no_default_values():
     # So that a field that is not saved, or saved in the place of another, does not pass the tests below.
     assert not any(getattr(model_v4.PROVENANCE, name) for name in LATER)
-    for record, parts in ((model_v4.record(), OPTIONAL), (complete().provenance, vars(Provenance(version="")))):
+    for record, parts in ((complete(), OPTIONAL), (complete().provenance, vars(Provenance(version="")))):
         for name, default in parts.items():
             assert getattr(record, name) is not None
-            assert name in ("Y", "composition_dual", "anchor_rows") or getattr(record, name) != default
+            assert name in ("Y", "composition_dual", "anchor_rows", "left_out") or getattr(record, name) != default
     assert model_v4.record().ids != (0, 1, 2)
 
 
 @pytest.mark.parametrize("left_out", [c for n in range(3) for c in itertools.combinations(OPTIONAL, n)], ids="-".join)
 def test_round_trip_with_and_without_each_field(tmp_path, left_out):
-    model = dataclasses.replace(model_v4.record(), **{name: OPTIONAL[name] for name in left_out})
+    model = dataclasses.replace(complete(), **{name: OPTIONAL[name] for name in left_out})
     write_model(tmp_path / "model", model)
     found = read_model(tmp_path / "model")
     same_record(found, model)
@@ -721,11 +724,16 @@ def test_hostile_arrays_are_refused(folder, name, change):
 
 @pytest.mark.parametrize("name", persist._LAYOUT)
 def test_an_array_that_is_missing(folder, name):
-    rewrite(folder, lambda tensors: tensors.pop(name))
-    if name in ("Y", "composition_dual", "log_likelihood"):  # a model without it is a model
+    rewrite(folder, lambda tensors: tensors.pop(name, None))  # left_out is not in the fixture
+    if name in ("Y", "composition_dual", "log_likelihood", "left_out"):  # a model without it is a model
         assert getattr(aw.load_model(folder).model_, name) is None
     else:
         refused(folder, f"{name} is missing")
+
+
+def test_words_left_out_must_be_in_order(folder):
+    rewrite(folder, lambda tensors: tensors.update(left_out=np.array([3, 3], dtype=np.int32)))
+    refused(folder, "left_out is not in ascending order")
 
 
 @pytest.mark.parametrize("name", ["C", "anchor_rows", "stability.code", "../secret", "x" * 10_000, "new\nline", ""])

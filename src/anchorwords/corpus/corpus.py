@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._lazy import cached_property
 from .._typing import IntArray, SparseLike
 from .._validation import check_counts, check_vocabulary
 from ..exceptions import InputError
@@ -19,6 +20,7 @@ from .columns import read_only
 from .documents import Document, Documents, table_of
 from .duplicates import Duplicates, find_duplicates
 from .language import warn_of_language
+from .left_out import LeftOut, hashes_except
 from .parts import row_slices
 from .prune import Dropped, Kept, curate, long_enough
 from .rows import is_row_number, selected_rows
@@ -115,6 +117,12 @@ class Corpus:
             tokenized=tokenized, vocabulary_rule=None, dropped=None, kept_rows=None,
         )  # fmt: skip
 
+    @cached_property
+    def left_out(self) -> LeftOut | None:
+        """Hashes of the words that pruning has removed, found when they are first asked for; None if it is not known."""
+        before = self.__dict__.get("_words_before")
+        return None if before is None else hashes_except(before, self.vocabulary)
+
     @property
     def n_docs(self) -> int:
         """Number of documents."""
@@ -176,7 +184,10 @@ class Corpus:
 
     def _selected(self, rows: IntArray) -> Corpus:
         """Return the corpus of these rows, in this order."""
-        return self._part(self.counts[rows], self.vocabulary, rows, vocabulary_rule=self.vocabulary_rule)
+        before = self.__dict__.get("_words_before")
+        return self._part(
+            self.counts[rows], self.vocabulary, rows, vocabulary_rule=self.vocabulary_rule, _words_before=before
+        )
 
     def _part(self, counts: SparseLike, words: Sequence[str], rows: IntArray, **attributes: Any) -> Corpus:
         """Return a corpus of some rows of this one."""
@@ -305,7 +316,7 @@ class Corpus:
         """What the rule keeps."""
         return self._kept(curate(self.counts, self.vocabulary, rule), rule)
 
-    def with_long_documents(self, rule: VocabularyRule, dropped: Dropped, n_words: int) -> Self:
+    def with_long_documents(self, rule: VocabularyRule, dropped: Dropped, words_before: Sequence[str]) -> Self:
         """Return the documents that are long enough by a rule whose words were chosen while the corpus was read.
 
         Parameters
@@ -313,18 +324,23 @@ class Corpus:
         rule : VocabularyRule
         dropped : Dropped
             What the choice of words has removed.
-        n_words : int
-            Number of words before.
+        words_before : sequence of str
+            The words before.
         """
         words = np.arange(self.n_words)
-        return self._kept(long_enough(self.counts, words, self.vocabulary, rule, dropped, n_words), rule)
+        kept = long_enough(self.counts, words, self.vocabulary, rule, dropped, len(words_before))
+        return self._kept(kept, rule, words_before)
 
-    def _kept(self, kept: Kept, rule: VocabularyRule) -> Self:
+    def _kept(self, kept: Kept, rule: VocabularyRule, words_before: Sequence[str] | None = None) -> Self:
         words = [self.vocabulary[i] for i in kept.words]
         # What stays whole is shared: counts are read-only.
         counts = self.counts if kept.docs.size == self.n_docs else self.counts[kept.docs]
         counts = counts if kept.words.size == self.n_words else counts[:, kept.words]
-        pruned: Any = self._part(counts, words, kept.docs, vocabulary_rule=rule, dropped=kept.dropped)
+        if words_before is None:  # those before an earlier pruning, unless nobody knows them any more
+            words_before = self.vocabulary if self.vocabulary_rule is None else self.__dict__.get("_words_before")
+        pruned: Any = self._part(
+            counts, words, kept.docs, vocabulary_rule=rule, dropped=kept.dropped, _words_before=words_before
+        )
         return pruned
 
 

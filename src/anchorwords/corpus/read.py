@@ -228,7 +228,7 @@ def read_chosen(source: Any, rule_for: Callable[[Described], VocabularyRule], **
         order = sorted(kept.tolist(), key=vocabulary.__getitem__)
         final = np.full(counter.n_numbers, -1, dtype=np.int32)
         final[numbers[order]] = np.arange(len(order), dtype=np.int32)
-        chosen.extend([rule, dropped, len(vocabulary)])
+        chosen.extend([rule, dropped, vocabulary])
         return [vocabulary[i] for i in order], final
 
     with _within_memory(source, "import it into a corpus folder (import_corpus, anchorwords import) and fit that"):

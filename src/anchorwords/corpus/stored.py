@@ -21,6 +21,7 @@ from ..storage.corpus_folder import FORMAT, CorpusFolder
 from .columns import Column, read_only
 from .corpus import Corpus, made_of_checked
 from .documents import Documents
+from .left_out import LeftOut, hashes_except
 from .parts import columns_kept
 from .prune import eligible_words, long_documents, require_something_left, warn_of_kept_and_lost
 from .text_rule import TextRule
@@ -141,6 +142,13 @@ class StoredCorpus(Corpus):
             return None
         ids = self._folder.ids()
         return tuple(ids if self._selection is None else (ids[row] for row in self._folder_rows.tolist()))
+
+    @cached_property
+    def left_out(self) -> LeftOut | None:
+        """Hashes of the words that pruning has removed, found when they are first asked for; None if it is not known."""
+        if self.dropped is None or self._folder.vocabulary_rule is not None:
+            return None
+        return hashes_except(self._folder.words(), self.vocabulary)
 
     @cached_property
     def documents(self) -> Documents:

@@ -112,7 +112,7 @@ class DocumentsMixin:
     def _proportions(self, X: Any, method: str | None, *, whole_blocks: bool = False) -> Any:
         check_is_fitted(self)
         source = self._in_columns(X)
-        covered = coverage(source, self.model_.provenance.vocabulary_rule)
+        covered = coverage(source, self.model_.provenance.vocabulary_rule, self.model_.left_out)
         if covered.n_tokens:
             logger.info("transform: %s", covered.sentence())
         covered.warn(stacklevel=4)

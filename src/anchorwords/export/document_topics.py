@@ -37,11 +37,13 @@ class ComposedDocuments:
     n_tokens : int or float
         All their tokens, of words the model does not know too.
     n_left_out_tokens : int or float
-        Those of stop words, which the vocabulary rule of the model leaves out.
+        Those of words that the vocabulary rule of the model leaves out.
     n_unknown_tokens : int or float
         Those of other words it does not know.
     n_without_words : int
         Documents without a word it knows, which have the prevalence of the topics.
+    exact_coverage : bool
+        Whether the model remembers the words that its rule has removed; if not, only stop words count as left out.
     """
 
     method: str
@@ -50,11 +52,12 @@ class ComposedDocuments:
     n_left_out_tokens: int | float
     n_unknown_tokens: int | float
     n_without_words: int
+    exact_coverage: bool = True
 
     @property
     def coverage(self) -> Coverage:
         """How much of the documents the model knows."""
-        return Coverage(self.n_tokens, self.n_left_out_tokens, self.n_unknown_tokens)
+        return Coverage(self.n_tokens, self.n_left_out_tokens, self.n_unknown_tokens, self.exact_coverage)
 
 
 def write_compositions(
@@ -144,7 +147,7 @@ class PassingDocuments:
         self.n_docs = self._source.count_documents()
         self._names = None if doc_ids is None else _as_names(doc_ids, self.n_docs)
         self._n_tokens = self._n_known = self._n_left_out = 0.0
-        self._n_without_words = 0
+        self._n_without_words, self._exact = 0, True
 
     def names(self) -> Iterator[str]:
         """Names of all documents, anew at each call; where they have none, their numbers from 1."""
@@ -153,8 +156,8 @@ class PassingDocuments:
     def weights(self) -> Iterator[FloatArray]:
         """Compositions of consecutive documents, once."""
         # Words of a corpus that the model has no column for are in no block.
-        covered = coverage(self._source, self._model.provenance.vocabulary_rule)
-        self._n_left_out = covered.n_left_out
+        covered = coverage(self._source, self._model.provenance.vocabulary_rule, self._model.left_out)
+        self._n_left_out, self._exact = covered.n_left_out, covered.exact
         self._n_tokens = covered.n_left_out + covered.n_unknown
         done = 0
         for part in compositions(
@@ -174,7 +177,9 @@ class PassingDocuments:
         """What there is to say, when all have gone by."""
         unknown = self._n_tokens - self._n_known - self._n_left_out
         tokens, left_out, unknown = (number(round(n, _DIGITS)) for n in (self._n_tokens, self._n_left_out, unknown))
-        return ComposedDocuments(self.method, self.n_docs, tokens, left_out, unknown, self._n_without_words)
+        return ComposedDocuments(
+            self.method, self.n_docs, tokens, left_out, unknown, self._n_without_words, self._exact
+        )
 
     def _counted(self, counts: SparseLike) -> SparseLike:
         self._n_tokens += float(counts.sum())

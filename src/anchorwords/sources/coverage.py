@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..corpus.left_out import LeftOut, are_among
 from ..exceptions import UnknownWordWarning
 from .source import Source
 
@@ -24,22 +25,30 @@ class Coverage(NamedTuple):
     n_tokens : float
         All tokens.
     n_left_out : float
-        Tokens of stop words, which the vocabulary rule of the model leaves out.
+        Tokens of words that the vocabulary rule of the model leaves out.
     n_unknown : float
-        Tokens of other words that the model does not have: they were too rare, too frequent or not there in the documents
-        of the fit.
+        Tokens of other words that the model does not have.
+    exact : bool
+        Whether the words that the rule has removed are known. If not, only stop words count as left out, and words that were
+        too rare or too frequent in the documents of the fit as unknown.
     """
 
     n_tokens: float
     n_left_out: float
     n_unknown: float
+    exact: bool = True
 
     def sentence(self) -> str:
         """Describe the coverage."""
+        left_out, unknown = _share(self.n_left_out, self.n_tokens), _share(self.n_unknown, self.n_tokens)
+        if self.exact:
+            return (
+                f"{left_out} tokens are of words that the model's vocabulary rule leaves out (stop words, and words too "
+                f"rare or too frequent in the documents of the fit); {unknown} are of words that the model does not know"
+            )
         return (
-            f"{_share(self.n_left_out, self.n_tokens)} tokens are stop words, which the model's vocabulary rule leaves out; "
-            f"{_share(self.n_unknown, self.n_tokens)} are of words that the model does not know (too rare or too frequent "
-            "in the documents of the fit, or not in them)"
+            f"{left_out} tokens are stop words, which the model's vocabulary rule leaves out; {unknown} are of words that "
+            "the model does not know (too rare or too frequent in the documents of the fit, or not in them)"
         )
 
     def warning(self) -> str | None:
@@ -47,9 +56,9 @@ class Coverage(NamedTuple):
         if self.n_unknown <= _MOST * (self.n_tokens - self.n_left_out):
             return None
         return (
-            f"the model does not know most of the words: {_share(self.n_unknown, self.n_tokens)} tokens are unknown, apart "
-            "from stop words; check that the documents are of the kind and the language of those of the fit, and that they "
-            "are split into words in the same way."
+            f"the model does not know most of the words: {_share(self.n_unknown, self.n_tokens)} tokens are unknown, "
+            "besides those that its vocabulary rule leaves out; check that the documents are of the kind and language of "
+            "those of the fit, and that they are split into words in the same way."
         )
 
     def warn(self, stacklevel: int = 2) -> None:
@@ -58,7 +67,7 @@ class Coverage(NamedTuple):
             warnings.warn(sentence, UnknownWordWarning, stacklevel=stacklevel + 1)
 
 
-def coverage(source: Source, rule: VocabularyRule | None) -> Coverage:
+def coverage(source: Source, rule: VocabularyRule | None, left_out: LeftOut | None = None) -> Coverage:
     """Return how much of documents a model knows.
 
     Parameters
@@ -67,14 +76,18 @@ def coverage(source: Source, rule: VocabularyRule | None) -> Coverage:
         Documents in the columns of the model.
     rule : VocabularyRule or None
         The rule of the model.
+    left_out : array or None
+        The words that the rule has removed from the documents of the fit.
     """
     unknown = source.unknown_tokens()
     if not unknown:
         return Coverage(0.0, 0.0, 0.0)
-    left_out = frozenset() if rule is None else rule.stop_set
-    stopped = sum(tokens for word, tokens in unknown.items() if word in left_out)
+    stop_words = frozenset() if rule is None else rule.stop_set
+    removed = {} if left_out is None else dict(zip(unknown, are_among(list(unknown), left_out).tolist(), strict=True))
+    by_rule = sum(tokens for word, tokens in unknown.items() if word in stop_words or removed.get(word, False))
     total = sum(unknown.values())
-    return Coverage(float(source.frequencies()[1].sum()) + total, stopped, total - stopped)
+    exact = left_out is not None or rule is None
+    return Coverage(float(source.frequencies()[1].sum()) + total, by_rule, total - by_rule, exact)
 
 
 def _share(part: float, whole: float) -> str:

@@ -15,6 +15,7 @@ from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_counts
 from ..corpus.corpus import Corpus
 from ..corpus.documents import Documents
+from ..corpus.left_out import LeftOut
 from ..corpus.parts import ordered_rows, part_of, row_slices
 from ..corpus.stored import StoredCorpus
 from ..exceptions import InputError
@@ -82,6 +83,11 @@ class CorpusSource(Source):
     def words(self) -> tuple[str, ...]:  # type: ignore[override]
         """The word of each column, read when it is first asked for."""
         return self.corpus.vocabulary
+
+    @property
+    def left_out(self) -> LeftOut | None:
+        """The words that the vocabulary rule has removed, found when they are first asked for."""
+        return self.corpus.left_out
 
     @property
     def documents(self) -> Documents:

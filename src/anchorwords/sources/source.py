@@ -21,6 +21,7 @@ from ..exceptions import InputError
 from ..linalg.parallel import for_each_block
 
 if TYPE_CHECKING:
+    from ..corpus.left_out import LeftOut
     from ..corpus.text_rule import TextRule
     from ..corpus.vocabulary_rule import VocabularyRule
 
@@ -70,6 +71,11 @@ class Source(ABC):
     @abstractmethod
     def lazy_blocks(self) -> Iterator[LazyBlock]:
         """Functions that return the blocks, in an order that is always the same; any thread may call them."""
+
+    @property
+    def left_out(self) -> LeftOut | None:
+        """The words that the vocabulary rule has removed; None if unknown."""
+        return None
 
     @property
     def documents(self) -> Documents:

@@ -49,6 +49,7 @@ _LAYOUT: dict[str, tuple[Any, str]] = {
     "Y": (np.floating, "NK"),
     "composition_dual": (np.floating, "KK"),
     "log_likelihood": (np.floating, "*"),
+    "left_out": (np.int32, "*"),
     "anchor_rows.data": (np.floating, "*"),
     "anchor_rows.indices": (np.signedinteger, "*"),
     "anchor_rows.indptr": (np.signedinteger, "k"),
@@ -161,7 +162,7 @@ def _libraries() -> dict[str, str]:
 
 
 def _tensors_of(model: TopicModel) -> dict[str, Any]:
-    plain = (*sorted(_ALWAYS), "Y", "composition_dual")
+    plain = (*sorted(_ALWAYS), "Y", "composition_dual", "left_out")
     tensors = {name: getattr(model, name) for name in plain if getattr(model, name) is not None}
     if model.log_likelihood is not None:
         tensors["log_likelihood"] = np.array(model.log_likelihood, dtype=np.float64)
@@ -213,7 +214,7 @@ def _model_of(tensors: dict[str, Any], facts: dict[str, Any]) -> TopicModel:
         names = [name for name in tensors if name.startswith("stability.")]
         arrays = {name.removeprefix("stability."): tensors[name] for name in names}
         optional["stability"] = Stability(**arrays, **{name: facts["stability"][name] for name in _STABILITY_NUMBERS})
-    plain = {name: tensors[name] for name in (*_ALWAYS, "Y", "composition_dual") if name in tensors}
+    plain = {name: tensors[name] for name in (*_ALWAYS, "Y", "composition_dual", "left_out") if name in tensors}
     return TopicModel(
         A_raw_sum=facts["A_raw_sum"], labels=facts.get("labels"), ids=facts.get("ids", ()),
         provenance=_provenance_of(facts), **plain, **optional,
@@ -241,6 +242,8 @@ def _check(tensors: dict[str, Any], facts: dict[str, Any]) -> None:
         _check_symmetric("composition_dual", tensors["composition_dual"])
     if "log_likelihood" in tensors and tensors["log_likelihood"].size:
         _check_finite("log_likelihood", tensors["log_likelihood"])
+    if "left_out" in tensors and (np.diff(tensors["left_out"]) <= 0).any():
+        raise ValueError("left_out is not in ascending order")
     if "anchor_rows.data" in tensors:
         _check_rows(N, *(tensors[f"anchor_rows.{part}"] for part in ("data", "indices", "indptr")))
     if "anchor_groups.ends" in tensors:
