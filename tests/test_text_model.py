@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -179,7 +181,7 @@ def test_wrong_parameters_are_refused(texts, parameters, message):
 
 
 def test_wrong_documents_are_refused(model, texts):
-    with pytest.raises(InputError, match="documents must be a list of texts or a path, but are one text"):
+    with pytest.raises(InputError, match="documents must be a list of texts or a path that exists, but are one text"):
         aw.TextTopicModel(3).fit("One text.\nAnd more of it.")
     with pytest.raises(InputError, match="a Corpus has been read already, but text_column says how to read"):
         aw.TextTopicModel(3).fit(aw.read_corpus(texts), text_column="text")
@@ -452,3 +454,89 @@ def test_partial_fit_of_a_loaded_model_refuses_to_forget(texts, tmp_path):
     np.testing.assert_array_equal(loaded.components_, before)
     assert clone(loaded).partial_fit(corpus).components_.shape == before.shape
     assert loaded.fit(corpus).partial_fit(corpus).n_docs_ == 300
+
+
+# ---- Where documents are found, and mistakes.
+
+
+def test_a_table_is_read_as_it_was_for_the_fit(texts, tmp_path):
+    table = pd.DataFrame({"body": texts, "n": range(300)})
+    table.to_csv(tmp_path / "a.csv", index=False)
+    model = aw.TextTopicModel(3).fit(table, text_column="body", columns=["n"])
+    expected = model.transform(texts)
+    for source in (table, tmp_path / "a.csv", str(tmp_path / "a.csv")):
+        np.testing.assert_array_equal(model.transform(source), expected)
+    np.testing.assert_array_equal(model.transform(table.rename(columns={"body": "b"}), text_column="b"), expected)
+    assert model.read(table, text_column="body", columns=["n"]).documents["n"].tolist() == list(range(300))
+    model.save(tmp_path / "m")
+    loaded = aw.load_model(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.transform(table, text_column="body"), expected)
+
+
+def test_a_tokenizer_may_be_set_again(texts, tmp_path):
+    model = aw.TextTopicModel(3, vectorizer=aw.TextVectorizer(tokenizer=str.split)).fit(texts)
+    model.save(tmp_path / "m")
+    loaded = aw.load_model(tmp_path / "m")
+    with pytest.raises(InputError, match="load_model takes too"):
+        loaded.transform(texts[:3])
+    for one in (loaded.set_params(vectorizer__tokenizer=str.split), aw.load_model(tmp_path / "m", tokenizer=str.split)):
+        np.testing.assert_array_equal(one.transform(texts[:3]), model.transform(texts[:3]))
+
+
+@pytest.mark.parametrize("method", ["transform", "score", "perplexity", "read", "get_feature_names_out"])
+def test_before_the_fit_there_is_nothing(method, texts):
+    with pytest.raises(NotFittedError):
+        getattr(aw.TextTopicModel(3), method)(texts)
+
+
+@pytest.mark.parametrize(
+    ("make", "reading", "message"),
+    [
+        (
+            lambda: aw.TextTopicModel(3, vectorizer=CountVectorizer()),
+            {},
+            "vectorizer must be a TextVectorizer",
+        ),
+        (lambda: aw.TextTopicModel(3), {"text_colum": "x"}, "read_corpus has no argument 'text_colum'"),
+        (
+            lambda: aw.TextTopicModel(3),
+            {"stop_words": "german"},
+            "stop_words: how text is split is said by the vectorizer",
+        ),
+        (
+            lambda: aw.TextTopicModel(3, vectorizer=aw.TextVectorizer(lowercase="yes")),
+            {},
+            "lowercase must be True or False",
+        ),
+        (lambda: aw.TextTopicModel(3, vectorizer=aw.TextVectorizer(phrases=0.5)), {}, "phrases must be True or False"),
+        (
+            lambda: aw.TextTopicModel(3, vectorizer=aw.TextVectorizer(drop_duplicates=1)),
+            {},
+            "drop_duplicates must be True",
+        ),
+        (lambda: aw.TextTopicModel(3, vectorizer=aw.TextVectorizer(max_df=0.001)), {}, "must not exceed max_df"),
+    ],
+)
+def test_mistakes_are_one_sentence(texts, make, reading, message):
+    with pytest.raises(InputError, match=message):
+        make().fit(texts, **reading)
+
+
+def test_a_number_of_ngrams_is_the_longest(texts):
+    pairs, both = (aw.TextVectorizer(ngrams=ngrams).fit(texts) for ngrams in (2, (1, 2)))
+    assert list(pairs.vocabulary_) == list(both.vocabulary_)
+    assert any(" " in word for word in pairs.vocabulary_)
+
+
+def test_words_that_are_all_too_frequent_are_said_to_be():
+    with pytest.raises(InputError, match="the vocabulary rule leaves none of the 6 words of the source: loosen min_df"):
+        aw.TextTopicModel(2).fit([f"alpha beta gamma delta epsilon zeta {i}" for i in range(400)])
+
+
+def test_other_functions_say_how_to_read_texts(model, texts):
+    for call in (aw.top_documents, aw.evaluate):
+        with pytest.raises(InputError, match=r"holds texts: .* its method read"):
+            call(model, texts)
+    assert len(aw.top_documents(model, model.read(texts), 2)) == 3
+    with pytest.raises(InputError, match="but are one text: put it in a list"):
+        model.transform("the moon and the rocket")

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._typing import FloatArray
 from .corpus.corpus import Corpus
+from .corpus.formats import format_of
 from .corpus.read import read_corpus
 from .corpus.text_rule import TextRule
 from .estimator import AnchorTopicModel
@@ -25,6 +26,9 @@ from .rectify.progress import Report
 from .storage.model_folder import write_model
 from .text_vectorizer import TextVectorizer, refused_if_text
 
+# Formats with columns, and the options that say where their text is.
+_TABLES = ("csv", "tsv", "jsonl", "parquet", "frame")
+_WHERE = ("text_column", "header", "separator")
 # Parameters of AnchorTopicModel that have an argument of their own here.
 _OWN = ("n_components", "anchors", "forbidden_anchors", "random_state", "n_jobs", "verbose")
 
@@ -64,6 +68,8 @@ class TextTopicModel(TransformerMixin, BaseEstimator):
         The estimator that learned the topics; it takes counts.
     vectorizer_ : TextVectorizer
         The fitted vectoriser.
+    reading_ : dict
+        Where ``fit`` has found the text of a table, such as its ``text_column``. A model that was loaded has none.
     corpus_ : Corpus
         The documents that topics were learned from, without those that are too short. A model that was loaded from disk
         has none.
@@ -135,7 +141,7 @@ class TextTopicModel(TransformerMixin, BaseEstimator):
         self._fit(X, progress, reading)
         return self
 
-    def transform(self, X: Any, method: str | None = None) -> FloatArray:
+    def transform(self, X: Any, method: str | None = None, **reading: Any) -> FloatArray:
         """Return the topic proportions of each document; rows sum to one.
 
         Parameters
@@ -145,8 +151,11 @@ class TextTopicModel(TransformerMixin, BaseEstimator):
             words are unknown, an UnknownWordWarning tells.
         method : {"posterior-mean", "prior-aware"}, optional
             How proportions are inferred; see :meth:`AnchorTopicModel.transform`.
+        **reading
+            Where documents are found, as for ``fit``. The default for a table is what ``fit`` was given.
         """
-        return self.estimator_.transform(self.read(X), method)
+        corpus = self.read(X, **reading)
+        return self.estimator_.transform(corpus, method)
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> FloatArray:  # noqa: ARG002
         """Learn topics and return the topic proportions of all documents, including those too short to learn from."""
@@ -155,11 +164,13 @@ class TextTopicModel(TransformerMixin, BaseEstimator):
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Return the log-likelihood per token; see :meth:`AnchorTopicModel.score`."""
-        return self.estimator_.score(self.read(X))
+        corpus = self.read(X)
+        return self.estimator_.score(corpus)
 
     def perplexity(self, X: Any, method: str = "posterior-mean") -> float:
         """Return the perplexity by document completion; see :meth:`AnchorTopicModel.perplexity`."""
-        return self.estimator_.perplexity(self.read(X), method)
+        corpus = self.read(X)
+        return self.estimator_.perplexity(corpus, method)
 
     def measure_stability(self, X: Any = None, **options: Any) -> Stability:
         """Return error bars of every topic, which are kept with the model; by default on the documents of the fit."""
@@ -240,9 +251,12 @@ class TextTopicModel(TransformerMixin, BaseEstimator):
     def _fit(self, X: Any, progress: Report | None, reading: dict[str, Any]) -> Corpus:
         """Learn topics; returns all documents."""
         estimator = AnchorTopicModel(**self._parameters())
+        if not isinstance(self.vectorizer, TextVectorizer | None):
+            raise InputError(f"vectorizer must be a TextVectorizer, but is {type(self.vectorizer).__name__}.")
         vectorizer = TextVectorizer(n_jobs=self.n_jobs) if self.vectorizer is None else clone(self.vectorizer)
         whole, pruned = vectorizer.fit_corpus(X, **reading)
         self._learn(estimator, vectorizer, pruned, progress)
+        self.reading_ = {name: value for name, value in reading.items() if name in _WHERE}
         return whole
 
     def fit_chosen(self, vectorizer: TextVectorizer, corpus: Corpus, progress: Report | None = None) -> Self:
@@ -285,22 +299,27 @@ class TextTopicModel(TransformerMixin, BaseEstimator):
         self.n_features_in_ = estimator.n_features_in_
         return self
 
-    def read(self, X: Any) -> Corpus:
+    def read(self, X: Any, **reading: Any) -> Corpus:
         """Read documents as those of the fit were read, for functions that take a Corpus, such as :func:`top_documents`.
 
         Parameters
         ----------
         X : list of str, Series, path, data frame, or Corpus
             A Corpus is returned as it is.
+        **reading
+            Where documents are found, as for ``fit``. The default for a table is what ``fit`` was given.
         """
         check_is_fitted(self)
         if isinstance(X, Corpus):
-            return X
+            return self.vectorizer_.read(X, **reading)
+        if not reading and hasattr(self, "reading_") and format_of(refused_if_text(X)) in _TABLES:
+            reading = self.reading_
         if self.text_rule_ is None:
-            return self.vectorizer_.read(X, like=self)
+            return self.vectorizer_.read(X, like=self, **reading)
+        tokenizer = self.vectorizer_.tokenizer or getattr(self.vectorizer, "tokenizer", None)
         # With words that the model does not know, to say how many there are.
         return read_corpus(
-            refused_if_text(X), like=self, every_word=True, tokenizer=self.vectorizer_.tokenizer, n_jobs=self.n_jobs
+            refused_if_text(X), like=self, every_word=True, tokenizer=tokenizer, n_jobs=self.n_jobs, **reading
         )
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Self
 
 import numpy as np
@@ -33,8 +34,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     stop_words : str, path, list of them, or None, default="auto"
         Words to remove: the name of a language, a file with one word per line, words, or a list of these, which add up.
         "auto" is English for texts and nothing for lists of tokens.
-    ngrams : (int, int), default=(1, 1)
-        Shortest and longest n-grams to count; their words are joined by spaces.
+    ngrams : (int, int) or int, default=(1, 1)
+        Shortest and longest n-grams to count; their words are joined by spaces. A number is the longest.
     lowercase : bool, default=True
         Convert text to lower case.
     min_length, max_length : int, default=2, 100
@@ -97,7 +98,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self,
         *,
         stop_words: Any = "auto",
-        ngrams: tuple[int, int] = (1, 1),
+        ngrams: tuple[int, int] | int = (1, 1),
         lowercase: bool = True,
         min_length: int = 2,
         max_length: int = 100,
@@ -192,7 +193,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
                     f"a Corpus has been read already, but {', '.join(reading)} says how to read documents."
                 )
             return X
-        return read_corpus(refused_if_text(X), **self._reading(), **reading)
+        return read_corpus(refused_if_text(X), **self._reading(reading))
 
     def fit_corpus(self, X: Any, **reading: Any) -> tuple[Corpus, Corpus]:
         """Read documents and choose their words.
@@ -207,6 +208,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return self._fit(X, reading)
 
     def _fit(self, X: Any, reading: dict[str, Any], *, every_document: bool = False) -> tuple[Corpus, Corpus]:
+        if not isinstance(self.drop_duplicates, bool):
+            raise InputError(f"drop_duplicates must be True or False, but is {self.drop_duplicates!r}.")
         in_one_go = not isinstance(X, Corpus) and self.vocabulary is None
         if not in_one_go or (self.drop_duplicates and not every_document):
             whole = self.read(X, **reading)
@@ -216,15 +219,21 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         def rule_for(described: Described) -> VocabularyRule:
             return VocabularyRule.for_corpus(described, **given)
 
-        whole, pruned = read_chosen(refused_if_text(X), rule_for, **self._reading(), **reading)
+        whole, pruned = read_chosen(refused_if_text(X), rule_for, **self._reading(reading))
         self._adopt_corpus(pruned)
         return whole, pruned
 
-    def _reading(self) -> dict[str, Any]:
-        """Return the arguments of :func:`read_corpus` that say how to split text."""
+    def _reading(self, others: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of :func:`read_corpus`: those that say how to split text, and others."""
+        if twice := [name for name in others if name in (*_READING, "stop_words")]:
+            raise InputError(
+                f"{', '.join(twice)}: how text is split is said by the vectorizer, as in TextVectorizer(...)."
+            )
         said = {} if _is_auto(self.stop_words) else {"stop_words": self.stop_words}
         options = {name: getattr(self, name) for name in _READING}
-        return options | {"stop_words": stop_words_in_ngrams((1, 2) if self.phrases else self.ngrams, **said)}
+        ngrams = (1, self.ngrams) if isinstance(self.ngrams, int) else self.ngrams
+        pairs = (1, 2) if self.phrases is True else ngrams
+        return options | {"stop_words": stop_words_in_ngrams(pairs, **said)} | others
 
     def choose_words(self, corpus: Corpus, *, every_document: bool = False) -> Corpus:
         """Choose the words of a corpus, as ``fit`` does.
@@ -299,7 +308,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         words = given["vocabulary"]
         return given | {
             "stop_words": "auto" if _is_auto(given["stop_words"]) else sorted(stop_entries(given["stop_words"])),
-            "ngrams": list(given["ngrams"]),
+            "ngrams": given["ngrams"] if isinstance(given["ngrams"], int) else list(given["ngrams"]),
             "tokenizer": TextRule.checked(tokenizer=given["tokenizer"]).to_dict()["tokenizer"],
             "cleaning": Cleaning.of(given["cleaning"]).to_dict(),
             "keep_words": None if given["keep_words"] is None else list(given["keep_words"]),
@@ -315,9 +324,11 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             raise ValueError("its vectoriser has other parameters")
         known = dict(record)
         known["tokenizer"] = None  # nothing that a file names is imported: it has to be given again
+        if isinstance(known.get("stop_words"), list):
+            known["stop_words"] = frozenset(known["stop_words"])  # words, and entries for languages
         if "cleaning" in known:
             known["cleaning"] = Cleaning.from_dict(known["cleaning"])
-        if "ngrams" in known:
+        if isinstance(known.get("ngrams"), list):
             known["ngrams"] = tuple(known["ngrams"])
         return cls(**known)
 
@@ -341,6 +352,6 @@ def _is_auto(value: Any) -> bool:
 
 def refused_if_text(X: Any) -> Any:
     """Return the documents; InputError if they are a single text that is no path."""
-    if isinstance(X, str) and ("\n" in X or len(X) > 1000):
-        raise InputError("documents must be a list of texts or a path, but are one text: put it in a list.")
+    if isinstance(X, str) and ("\n" in X or len(X) > 1000 or (" " in X and not os.path.exists(X))):
+        raise InputError("documents must be a list of texts or a path that exists, but are one text: put it in a list.")
     return X

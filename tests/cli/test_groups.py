@@ -122,7 +122,7 @@ def test_a_group_of_one_document_has_no_interval(folder, tmp_path):
             1,
             "the documents have no column 'colour': they have 'label', 'kinds',",
         ),
-        (["documents.jsonl", "--by", "colour"], 1, "no document has a value in the column"),
+        (["documents.jsonl", "--by", "colour"], 1, "documents.jsonl has a member 'colour': check its name"),
         (["baskets.txt", "--format", "baskets", "--by", "label"], 1, "which has no columns, but a column was named"),
         (
             ["corpus", "--by", "label", "--table", "{labels.csv}"],
@@ -132,7 +132,7 @@ def test_a_group_of_one_document_has_no_interval(folder, tmp_path):
         (
             ["baskets.txt", "--format", "baskets", "--by", "2", "--table", "{labels.csv}"],
             1,
-            "labels.csv has 601 rows for 600 documents: there must be one for each, in their order; does its",
+            "labels.csv has 601 rows for 600 documents: there must be one for each, in their order. Say whether",
         ),
         (["corpus", "--by", "none"], 1, "no document has a value in the column"),
         (["corpus", "--by", "label", "--level", "1"], 2, "--level must be between 0 and 1"),

@@ -28,6 +28,8 @@ def folder(tmp_path_factory):
         )
     (folder / "docs.txt").write_text("\n".join(text for _, _, text in rows))
     (folder / "docs.csv").write_text("year,heading,text\n" + "\n".join(",".join(row) for row in rows))
+    (folder / "docword.x.txt").write_text("2\n2\n2\n1 1 3\n2 2 4\n")
+    (folder / "vocab.x.txt").write_text("one\ntwo\n")
     (folder / "more.txt").write_text("# our own\nmoon\n")
     return folder
 
@@ -48,6 +50,11 @@ def test_stop_words_add_up(folder):
     refused = run("fit", folder / "docs.txt", "--stop-words", "none", "--stop-words", "english")
     assert refused.returncode == 2
     assert "give one or the other" in refused.stderr
+
+
+def test_stop_words_may_be_separated_by_commas(folder):
+    one = fitted(folder, folder / "docs.txt", "--stop-words", "english,german,goal").model_.provenance.vocabulary_rule
+    assert one.stop_set == stop_words("english") | stop_words("german") | {"goal"}
 
 
 def test_columns_of_text_are_joined_and_others_are_kept(folder, tmp_path):
@@ -89,12 +96,17 @@ def test_short_documents_are_left_out_as_asked(folder, tmp_path):
         (["fit", "docs.csv", "--columns", "yaer", "--text-column", "text"], "has no column 'yaer': it has 1 'year'"),
         (["fit", "docs.csv", "--text-column", "text", "--table", "docs.csv"], "which has columns of its own"),
         (["fit", "docs.csv", "--text-column", "text", "--list-column", "year"], "must be COLUMN=SEPARATOR"),
+        (
+            ["fit", "docword.x.txt", "--phrases"],
+            "which are not split any more: leave stop_words, ngrams, phrases out",
+        ),
+        (["import", "docword.x.txt", "-o", "c", "--stop-words", "english"], "holds counts of words"),
         (["fit", "docs.txt", "--stop-words", "englisch"], "did you mean english?"),
         (["fit", "docs.txt", "--stop-words", "no/such.txt"], "does not exist: name a file, a language or a word"),
     ],
 )
 def test_options_without_effect_and_mistakes_are_refused(folder, tmp_path, arguments, message):
-    given = [str(folder / one) if one.startswith("docs.") else one for one in arguments]
+    given = [str(folder / one) if one.startswith(("docs.", "docword.")) else one for one in arguments]
     done = run(*given, cwd=tmp_path)
     assert done.returncode in (1, 2)
     assert message in " ".join(done.stderr.replace("│", " ").split())

@@ -273,7 +273,7 @@ def test_no_candidates_are_no_table(tmp_path):
         (["--documents", "3"], "--documents needs the documents themselves"),
         (["--corpus", "CORPUS"], "--corpus is read for --documents and --anchors only"),
         (["--min-tokens", "3", "--corpus", "CORPUS", "--anchors"], "--min-tokens is about the documents"),
-        (["--keep-case", "--anchors"], "--keep-case: how to read documents"),
+        (["--keep-case", "--anchors"], "--keep-case: options that say how to read documents"),
         (["--documents", "0", "--corpus", "CORPUS"], "--documents"),
         (["--style", "poem"], "poem"),
         (["--ranking", "luck"], "luck"),

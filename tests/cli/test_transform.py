@@ -106,11 +106,11 @@ def test_what_was_not_known_is_told(folder, sampled, tmp_path):
     told = written(folder, tmp_path / "w.csv").stderr
     assert f"{strange:,} of {corpus.n_tokens:,} (" in told
     assert "are of words that the model does not know" in told
-    assert "2 documents hold no word it knows, and have the prevalence" in told
+    assert "2 documents hold no known word and get the prevalence of the topics" in told
     assert written(folder, tmp_path / "w.csv", "-q").stderr == ""
     shown = run("transform", folder / "model", folder / "named")
     assert shown.stdout == (tmp_path / "w.csv").read_text(encoding="utf-8")
-    assert "2 documents hold no word it knows" in shown.stderr
+    assert "2 documents hold no known word" in shown.stderr
 
 
 def test_unknown_words_of_text_are_counted_too(tmp_path):

@@ -129,7 +129,7 @@ def test_files_of_a_folder_are_found_by_name(tmp_path, read):
     [
         ({"year": [1, 2, 3]}, {}, "has 3 rows for 4 documents: there must be one for each, in their order"),
         ({"year": [1, 2, 3, 4], "kind": ["x"]}, {}, "must have one value for each document"),
-        ({"year": YEARS}, {"columns": "colour"}, None),
+        ({"year": YEARS}, {"columns": "colour"}, "no document of the source has a member 'colour'"),
         ({"name": list("aabb")}, {"id_column": "name"}, "gives the id 'a' to a second document"),
         ("documents.txt", {}, "table must be a table"),
         ("nowhere.csv", {}, "does not exist"),
@@ -140,12 +140,23 @@ def test_tables_that_do_not_fit_are_refused(tmp_path, read, table, options, mess
     (tmp_path / "documents.txt").write_text("\n".join(TEXTS))
     (tmp_path / "empty.csv").write_text("year\n")
     given = tmp_path / table if isinstance(table, str) else table
-    if message is None:  # a member that no row has is a column without values, as in JSON lines
-        corpus = read(tmp_path / "documents.txt", table=given, **options)
-        assert corpus.documents["colour"].tolist() == [None] * 4
-        return
     with pytest.raises((InputError, CorpusFormatError), match=message):
         read(tmp_path / "documents.txt", table=given, **options)
+
+
+def test_texts_in_a_list_take_a_table(read):
+    corpus = read(TEXTS, table={"year": YEARS, "kind": KINDS}, columns="year")
+    assert corpus.documents["year"].tolist() == YEARS
+    tokens = read([text.split() for text in TEXTS], table={"year": YEARS})
+    assert tokens.documents["year"].tolist() == YEARS
+
+
+def test_a_table_whose_columns_are_given_by_number_has_no_header(tmp_path):
+    (tmp_path / "docs.txt").write_text("\n".join(TEXTS))
+    (tmp_path / "about.tsv").write_text("".join(f"{name}\t{year}\n" for name, year, _ in ROWS))
+    corpus = aw.read_corpus(tmp_path / "docs.txt", table=tmp_path / "about.tsv", title_column=1)
+    assert corpus[3].title == "d"
+    assert corpus.documents["2"].tolist() == YEARS
 
 
 def test_sources_with_columns_take_no_table(tmp_path):

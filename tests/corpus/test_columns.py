@@ -212,7 +212,7 @@ DAY = np.datetime64("2021-06-01")
         (["yes", "no", ""], "text", ["yes", "no", None]),
         (["", "", ""], "text", [None, None, None]),
         (["NA", "NA"], "text", ["NA", "NA"]),
-        (["true", "false"], "text", ["true", "false"]),
+        (["true", "false"], "boolean", [True, False]),
     ],
 )
 def test_texts_of_a_format_without_types_are_numbers_and_dates_if_all_are(texts, kind, values):
@@ -233,7 +233,7 @@ def test_texts_of_a_format_with_types_stay_texts_unless_they_are_dates():
         ([1, None], "number", [1.0, math.nan]),
         ([2**60, None], "text", [str(2**60), None]),
         ([2**70, 1], "text", [str(2**70), "1"]),
-        ([True, None], "text", ["True", None]),
+        ([True, None, False], "number", [1.0, math.nan, 0.0]),
         ([True, 1], "text", ["True", "1"]),
         ([1, "x", 2.0, 2.5], "text", ["1", "x", "2", "2.5"]),
         ([["a"], "b", None, 3], "list", [("a",), ("b",), (), ("3",)]),
@@ -311,3 +311,14 @@ def test_tensors_that_are_no_column_are_refused(kind, changes):
         column_from_tensors(kind, 3, tensors)
     with pytest.raises(ValueError, match=r"type or size|missing|codes|strings|UTF|utf|lists|does not know"):
         column_from_tensors(kind, 3, tensors | changes)
+
+
+@pytest.mark.parametrize("texts", [["true", "False", "TRUE"], ["True", "False", "True"]])
+def test_texts_that_are_true_or_false(texts):
+    assert column_of("x", texts, typed=False).kind == "boolean"
+    assert column_of("x", texts, typed=False).values.tolist() == [True, False, True]
+    gaps = column_of("x", [*texts, ""], typed=False)
+    assert gaps.kind == "number"
+    assert (gaps.values == True).tolist() == [True, False, True, False]  # noqa: E712 - as a mask is written
+    assert column_of("x", texts).kind == "text"
+    assert column_of("x", [*texts, "maybe"], typed=False).values.tolist() == [*texts, "maybe"]

@@ -372,3 +372,46 @@ def test_corpora_are_split_and_searched_by_scikit_learn(corpus, sampled):
     half = sampled.corpus.n_docs // 2
     model = aw.AnchorTopicModel(2).fit(sampled.corpus[half:])
     assert scores[0] == pytest.approx(model.score(sampled.corpus[:half]))
+
+
+def test_labels_of_a_frame_that_are_numbers():
+    frame = pd.DataFrame({0: ["one two", "two three"], 1: ["a", "b"]})
+    corpus = aw.read_corpus(frame, text_column=0, columns=[1])
+    assert corpus.vocabulary == ("one", "three", "two")
+    assert corpus.documents["1"].tolist() == ["a", "b"]
+
+
+def test_a_member_that_no_document_has_is_refused(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "one two", "year": 1}\n{"text": "two"}\n')
+    assert aw.read_corpus(tmp_path / "a.jsonl", columns="year").documents["year"].tolist()[0] == 1
+    for options in ({"columns": "yaer"}, {"title_column": "tittle"}, {"list_columns": {"tgas": ";"}}):
+        for source in (tmp_path / "a.jsonl", [{"text": "one two", "year": 1}]):
+            with pytest.raises(InputError, match=r"has a member '(yaer|tittle|tgas)': check its name"):
+                aw.read_corpus(source, **options)
+
+
+def test_a_table_is_a_mapping():
+    documents = aw.read_corpus([{"text": "one two", "year": 1}], columns="all").documents
+    assert "year" in documents
+    assert "place" not in documents
+    assert documents.get("place") is None
+    assert documents.get("year").tolist() == [1]
+    with pytest.raises(InputError, match="no column"):
+        documents[2:4]
+
+
+def test_documents_are_numbered_as_they_were_read(tmp_path):
+    texts = [
+        "",
+        "x",
+        *(f"moon rocket orbit launch {word}" for word in ("planet", "shuttle", "goal", "season") for _ in range(6)),
+    ]
+    corpus = aw.read_corpus(texts)
+    corpus.save(tmp_path / "c")
+    for one in (corpus, aw.open_corpus(tmp_path / "c")):
+        pruned = one.prune()
+        assert list(pruned.documents.names(3)) == ["3", "4", "5"]
+        assert list(pruned[2:].documents.names(2)) == ["5", "6"]
+        model = aw.AnchorTopicModel(2).fit(pruned)
+        found = aw.top_documents(model, pruned, 3)
+        assert all(entry["document"] == entry["row"] + 2 for topic in found for entry in topic)

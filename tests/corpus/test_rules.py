@@ -171,12 +171,15 @@ def test_the_default_rule_depends_on_whether_documents_were_text():
 
 def test_rules_in_words():
     assert VocabularyRule.for_text(400).sentence(400) == (
-        "english stop words left out, words in 5 to 200 (50%) of 400 documents, the 50,000 best by tf-idf"
+        "english stop words left out, words in 5 to 200 (50%) of 400 documents, at most the 50,000 best by tf-idf"
     )
-    assert VocabularyRule().sentence(1000) == "no stop words left out, words in 1 of 1,000 documents, no cap"
+    assert (
+        VocabularyRule().sentence(1000)
+        == "no stop words left out, words in at least 1 of 1,000 documents, any number of words"
+    )
     rule = VocabularyRule.checked(min_df=0.1, max_df=20, stop_words=["a", "b"], keep_words=["x"])
     assert rule.sentence(30) == (
-        "2 given stop words left out, words in 3 to 20 of 30 documents, no cap, but in any case x"
+        "2 given stop words left out, words in 3 to 20 of 30 documents, any number of words, but in any case x"
     )
     corpus = aw.read_corpus([*LINES, "plums"]).prune(stop_words=["the", "and"], min_tokens=2, min_types=2)
     assert corpus.dropped.sentence(corpus.n_docs, corpus.n_words, corpus.vocabulary_rule) == (

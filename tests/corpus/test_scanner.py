@@ -139,7 +139,8 @@ def test_tokens_are_kept_exactly():
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        ({"ngrams": 2}, "ngrams must be a pair"),
+        ({"ngrams": 9}, "ngrams must be a pair"),
+        ({"ngrams": "2"}, "ngrams must be a pair"),
         ({"ngrams": (2, 1)}, "ngrams must be a pair"),
         ({"ngrams": (1, 99)}, "from 1 to 8"),
         ({"min_length": 0}, "at least one"),

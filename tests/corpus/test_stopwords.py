@@ -6,8 +6,11 @@ import unicodedata
 import pytest
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
+import anchorwords as aw
 from anchorwords.corpus import stopwords
+from anchorwords.corpus.like import kept_as_for_fit
 from anchorwords.corpus.stopwords import LANGUAGES, stop_words
+from anchorwords.corpus.vocabulary_rule import VocabularyRule
 from anchorwords.exceptions import CorpusFormatError, InputError
 
 FUNCTION_WORDS = {
@@ -203,3 +206,29 @@ def test_scikit_learn_is_imported_for_english_only(monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", refuse)
     assert "und" in stop_words("german")
+
+
+def test_words_that_are_names_of_languages(tmp_path):
+    (tmp_path / "words.txt").write_text("german\nphone\n")
+    for given in (
+        {"german", "phone"},
+        frozenset(["german", "phone"]),
+        tmp_path / "words.txt",
+        [tmp_path / "words.txt"],
+    ):
+        assert stop_words(given) == {"german", "phone"}
+        rule = VocabularyRule.checked(stop_words=given)
+        assert VocabularyRule.from_dict(rule.to_dict()).stop_set == rule.stop_set == {"german", "phone"}
+        assert rule.languages == ()
+    both = VocabularyRule.checked(stop_words=["english", "german", tmp_path / "words.txt"])
+    assert both.languages == ("english", "german")
+    assert {"german", "phone", "the", "und"} <= both.stop_set
+    assert VocabularyRule.from_dict(both.to_dict()) == both
+
+
+def test_a_model_measures_on_words_that_are_names_of_languages():
+    # Words that the model does not know are left out as words, also if one is the name of a language.
+    texts = [f"die war man goal match {'german polish italian' if i == 0 else 'league coach'}" for i in range(30)]
+    corpus = aw.read_corpus(texts)
+    model = aw.AnchorTopicModel(2).fit(corpus.prune(min_df=2))
+    assert set(kept_as_for_fit(model, corpus).vocabulary) == {"die", "war", "man", "goal", "match", "league", "coach"}

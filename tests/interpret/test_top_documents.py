@@ -126,7 +126,7 @@ def test_bad_input_is_refused(model, sampled):
         ((counts[:, :7],), {}, "knows 120 words, but X has 7 columns"),
         (([counts[:, :7]],), {}, "knows 120 words, but X has 7 columns"),
         ((-counts,), {}, "Negative values"),
-        ((["some text"],), {}, "X must be"),
+        ((["some text"],), {}, "X must hold counts"),
     ):
         with pytest.raises(InputError, match=sentence):
             top_documents(model, *arguments, **options)

@@ -108,7 +108,7 @@ def _check(
             raise typer.BadParameter("--no-texts is about documents, but there are none without --corpus")
         if given_names := given_options(reading):
             raise typer.BadParameter(
-                f"{', '.join(given_names)}: how to read documents, but there are none without --corpus"
+                f"{', '.join(given_names)}: options that say how to read documents: name these with --corpus"
             )
 
 

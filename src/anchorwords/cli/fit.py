@@ -184,8 +184,11 @@ def _fit_documents(
         with fit_progress(quiet) as progress, warnings.catch_warnings():
             warnings.simplefilter("ignore", UnknownWordWarning)  # the fit has said it
             model.measure_stability(pruned, n_replicates=guiding.replicates, progress=progress)
+    repeated = vectorizer.duplicates_
+    n_repeated = 0 if repeated is None else int(repeated.repeats.sum())
     return model, {
-        "documents": pruned.n_docs, "documents_left_out": corpus.n_docs - pruned.n_docs, "words": pruned.n_words,
+        "documents": pruned.n_docs, "documents_left_out": corpus.n_docs - n_repeated - pruned.n_docs,
+        "duplicates_left_out": n_repeated, "words": pruned.n_words,
         "tokens": pruned.n_tokens,
         "vocabulary_rule": rule_as_json(pruned.vocabulary_rule) if pruned.vocabulary_rule else None,
         "left_out": pruned.dropped._asdict() if pruned.dropped else {},

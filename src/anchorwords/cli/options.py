@@ -507,13 +507,14 @@ def stop_words_of(values: list[str]) -> Any:
             )
         return None
     entries: list[Any] = []
+    values = [part for value in values for part in ([value] if Path(value).is_file() else value.split(",")) if part]
     for value in values:
         is_file = value not in LANGUAGES and Path(value).is_file()
         if not is_file and (os.sep in value or Path(value).suffix):
             raise typer.BadParameter(f"--stop-words {value} does not exist: name a file, a language or a word")
         if not is_file and value not in LANGUAGES and (meant := get_close_matches(value.lower(), LANGUAGES, 1, 0.8)):
             raise typer.BadParameter(
-                f"--stop-words {value}: did you mean {meant[0]}? A file may hold words like that one"
+                f"--stop-words {value}: did you mean {meant[0]}? To remove the word itself, put it in a file"
             )
         entries.append(Path(value) if is_file else value)
     return entries[0] if len(entries) == 1 and values[0] in LANGUAGES else entries
@@ -522,6 +523,8 @@ def stop_words_of(values: list[str]) -> Any:
 def rule_as_json(rule: VocabularyRule) -> dict[str, Any]:
     """The part of a rule that the options of choosing words decide."""
     said = rule.to_dict()
+    if isinstance(said["stop_words"], list):
+        said["stop_words"] = [word.strip("<>") for word in said["stop_words"]]
     return {name: said[name] for name in ("stop_words", "min_df", "max_df", "n_words")} | (
         {"keep_words": said["keep_words"]} if rule.keep_words else {}
     )
@@ -549,6 +552,8 @@ def pruned_by(corpus: Corpus, vectorizer: TextVectorizer, quiet: bool) -> Corpus
     elif corpus.text_rule is not None or vectorizer.says_how_to_choose:
         assert pruned.dropped is not None
         assert pruned.vocabulary_rule is not None
-        remark(f"vocabulary: {pruned.vocabulary_rule.sentence(corpus.n_docs)}", quiet)
+        repeated = vectorizer.duplicates_
+        n_docs = corpus.n_docs - (0 if repeated is None else int(repeated.repeats.sum()))
+        remark(f"vocabulary: {pruned.vocabulary_rule.sentence(n_docs)}", quiet)
         remark(pruned.dropped.sentence(pruned.n_docs, pruned.n_words, pruned.vocabulary_rule), quiet)
     return pruned

@@ -158,7 +158,9 @@ def _check(
         if documents is not None:
             raise typer.BadParameter("--documents needs the documents themselves: name them with --corpus")
         if given := given_options(reading):
-            raise typer.BadParameter(f"{', '.join(given)}: how to read documents, but there are none without --corpus")
+            raise typer.BadParameter(
+                f"{', '.join(given)}: options that say how to read documents: name these with --corpus"
+            )
     elif documents is None and not anchors:
         raise typer.BadParameter("--corpus is read for --documents and --anchors only: ask for one of them")
 
@@ -190,7 +192,7 @@ def _add_documents(
     for row in rows:
         row["documents"] = found[row["topic"]]
         if source.doc_ids is None:  # by number, from 1, as transform names them
-            row["documents"] = [entry | {"document": str(entry["row"] + 1)} for entry in row["documents"]]
+            row["documents"] = [entry | {"document": str(entry["document"] + 1)} for entry in row["documents"]]
     if not any(found):
         remark(
             f"no document holds {min_tokens} words of the model: lower --min-tokens, or check the vocabulary.", quiet

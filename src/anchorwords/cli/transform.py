@@ -135,10 +135,9 @@ class _Told:
 
     def sentences(self) -> list[str]:
         told = self.composed
-        said = [
-            told.coverage.sentence(),
-            f"{told.n_without_words:,} documents hold no word it knows, and have the prevalence",
-        ]
+        said = [told.coverage.sentence()]
+        if told.n_without_words:
+            said.append(f"{told.n_without_words:,} documents hold no known word and get the prevalence of the topics")
         if self.perplexity is not None:
             said.append(f"perplexity of every second token: {_in_words(self.perplexity)}")
         return said

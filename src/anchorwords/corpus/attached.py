@@ -64,7 +64,7 @@ class Attached:
             if self.n_rows != n_docs:
                 raise InputError(
                     f"{self.name} has {self.n_rows:,} rows for {n_docs:,} documents: there must be one for each, in their "
-                    "order; does its first line name the columns (header, --header)?"
+                    "order. Say whether its first line names the columns (header, --header or --no-header)."
                 )
             return self.columns
         rows = {name: row for row, name in enumerate(self.ids or ())}

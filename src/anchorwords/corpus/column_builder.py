@@ -345,10 +345,8 @@ def _joined(parts: list[_Part], kind: str) -> NumberColumn | None:
 def _number_column(kind: str, values: npt.NDArray[Any], missing: npt.NDArray[np.bool_]) -> NumberColumn | None:
     """Return the column of numbers; None if its missing values cannot be told from others."""
     if missing.any():
-        if kind == "boolean":
-            return None
-        if kind == "integer":
-            if np.abs(values[~missing]).max(initial=0) > _EXACT:
+        if kind in ("integer", "boolean"):  # true is 1, and equals True
+            if kind == "integer" and np.abs(values[~missing]).max(initial=0) > _EXACT:
                 return None
             values = values.astype(np.float64)
         else:
@@ -375,7 +373,7 @@ def _inferred(parts: list[_Part], strings: Strings, numbers: bool) -> Column | N
 
 
 def _parsers(numbers: bool) -> tuple[_Parser, ...]:
-    return (_integers, _floats, _dates, _times) if numbers else (_dates, _times)
+    return (_integers, _floats, _booleans, _dates, _times) if numbers else (_dates, _times)
 
 
 def _parsed(strings: Strings, parse: _Parser) -> _Part | None:
@@ -413,6 +411,11 @@ def _floats(texts: list[str]) -> tuple[str, npt.NDArray[Any]] | None:
         return None
     values = np.fromiter(map(float, texts), np.float64, len(texts))
     return ("number", values) if np.isfinite(values).all() else None
+
+
+def _booleans(texts: list[str]) -> tuple[str, npt.NDArray[Any]] | None:
+    known = [text.lower() for text in texts]
+    return ("boolean", np.array(known) == "true") if set(known) <= {"true", "false"} else None
 
 
 def _dates(texts: list[str]) -> tuple[str, npt.NDArray[Any]] | None:

@@ -42,7 +42,7 @@ class Documents(Mapping[str, npt.NDArray[Any]]):
     ==========  ==========================  ==================
     integer     int64                       (none is missing)
     number      float64                     NaN
-    boolean     bool                        (none is missing)
+    boolean     bool                        (none is missing; otherwise the numbers 1, 0 and NaN)
     date        datetime64[D]               NaT
     time        datetime64[us], in UTC      NaT
     text        object, of str              None
@@ -59,6 +59,8 @@ class Documents(Mapping[str, npt.NDArray[Any]]):
         The id of each document; or a function that returns them, or None if there are none, when they are first asked for.
     title : str, optional
         The column that names documents for readers.
+    numbers : (M,) array, optional
+        The number of each document, from 0, among those that were read, if some were left out.
     """
 
     def __init__(
@@ -68,13 +70,21 @@ class Documents(Mapping[str, npt.NDArray[Any]]):
         *,
         ids: Sequence[str] | Callable[[], Sequence[str] | None] | None = None,
         title: str | None = None,
+        numbers: npt.NDArray[np.int64] | None = None,
     ) -> None:
-        self.n_docs, self.title = n_docs, title
+        self.n_docs, self.title, self.numbers = n_docs, title, numbers
         self.columns: Mapping[str, Column] = {} if columns is None else columns
         self._ids = ids
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         return self.column(name).values
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a column as an array, or the default if there is none."""
+        return self.columns[name].values if name in self.columns else default
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
@@ -89,7 +99,7 @@ class Documents(Mapping[str, npt.NDArray[Any]]):
 
     def column(self, name: str) -> Column:
         """Return a column in its compact form; InputError names the columns there are."""
-        if name not in self.columns:
+        if not isinstance(name, str) or name not in self.columns:
             there = ", ".join(map(short, self.columns)) or "none; read the documents with columns=, or --columns"
             raise InputError(f"the documents have no column {short(name)}: they have {there}.")
         return self.columns[name]
@@ -110,9 +120,13 @@ class Documents(Mapping[str, npt.NDArray[Any]]):
         return None if self.title is None else self[self.title]
 
     def names(self, n_docs: int) -> Iterator[str]:
-        """Return the ids of the documents or, if they have none, their numbers, counted from 1."""
+        """Return the ids of the documents or, if they have none, their numbers among those that were read, from 1."""
         ids = self.ids
-        return map(str, range(1, n_docs + 1)) if ids is None else iter(ids)
+        return (str(self.number(row) + 1) for row in range(n_docs)) if ids is None else iter(ids)
+
+    def number(self, row: int) -> int:
+        """Return the number of the document of a row among those that were read, from 0."""
+        return row if self.numbers is None else int(self.numbers[row])
 
     def row(self, number: int) -> dict[str, Any]:
         """Return the values of one document."""
@@ -137,8 +151,9 @@ class Documents(Mapping[str, npt.NDArray[Any]]):
     def take(self, rows: npt.NDArray[np.int64]) -> Documents:
         """Return the table of these documents, in this order; columns are taken when they are asked for."""
         return Documents(
-            rows.size, _TakenColumns(self.columns, rows), ids=partial(_taken_ids, self, rows), title=self.title
-        )
+            rows.size, _TakenColumns(self.columns, rows), ids=partial(_taken_ids, self, rows), title=self.title,
+            numbers=rows if self.numbers is None else self.numbers[rows],
+        )  # fmt: skip
 
 
 def _plain(value: Any) -> Any:
@@ -191,7 +206,7 @@ def table_of(documents: Any, n_docs: int, title: str | None, ids: Sequence[str] 
     ids : sequence of str or None
     """
     if isinstance(documents, Documents):
-        table = Documents(n_docs, documents.columns, ids=ids, title=title or documents.title)
+        table = Documents(n_docs, documents.columns, ids=ids, title=title or documents.title, numbers=documents.numbers)
         if documents.n_docs != n_docs:
             raise InputError(f"documents must have one row for each of the {n_docs} documents, not {documents.n_docs}.")
     else:

@@ -54,7 +54,7 @@ def kept_as_for_fit(like: Any, corpus: Corpus) -> Corpus:
     """
     record = getattr(like, "model_", like)
     known = frozenset(corpus.vocabulary if record.vocabulary is None else record.vocabulary)
-    unknown = frozenset(corpus.vocabulary) - known
+    unknown = frozenset(corpus.vocabulary) - known  # a set: none of them stands for a language
     if len(unknown) == corpus.n_words:
         return corpus
     fitted = record.provenance.vocabulary_rule or VocabularyRule()

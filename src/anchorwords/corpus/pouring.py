@@ -24,7 +24,7 @@ from .parts import Part, hashes_of, part_of, require_distinct, row_slices
 from .phrases import PhraseCounts, columns_with_phrases
 from .readers import Batch
 from .reading_options import ReadingOptions, splitting_of, words_of
-from .selection import TableShape
+from .selection import ColumnChoice, TableShape
 from .sinks import Finish
 from .table_builder import TableBuilder
 from .text_rule import TextRule
@@ -62,6 +62,8 @@ def poured(source: Any, kind: str, options: ReadingOptions, sink: Any, choose: C
     """
     _require_fitting(source, kind, options)
     attached = attached_table(options, kind)
+    if options.table is not None:  # columns are those of the table, and not of the documents
+        options = options._replace(choice=ColumnChoice())
     if kind in COUNT_FORMATS:
         return _pour_counts(source, kind, options, sink, attached)
     return _pour_documents(source, kind, options, sink, attached, choose)
@@ -69,7 +71,7 @@ def poured(source: Any, kind: str, options: ReadingOptions, sink: Any, choose: C
 
 def _require_fitting(source: Any, kind: str, options: ReadingOptions) -> None:
     """Raise InputError for an option that would have no effect."""
-    own = kind in _WITH_COLUMNS
+    own = kind in _WITH_COLUMNS and not (kind == "iterable" and options.table is not None)
     if own and options.table is not None:
         raise InputError(
             f"{name_of(source)} is read as {kind}, which has columns of its own: name those to keep (columns, --columns) "
@@ -79,6 +81,11 @@ def _require_fitting(source: Any, kind: str, options: ReadingOptions) -> None:
         raise InputError(
             f"{name_of(source)} is read as {kind}, which has no columns, but a column was named: force the format (format, "
             "--format), give the table that has it (table, --table), or leave the column out."
+        )
+    if kind in COUNT_FORMATS and (given := options.rule.changed_options()):
+        raise InputError(
+            f"{name_of(source)} holds counts of words, which are not split any more: leave {', '.join(given)} out, and "
+            "remove words when the corpus is pruned or fitted."
         )
     for name, kinds in _BELONGS_TO.items():
         attached = name == "header" and options.table is not None
@@ -163,6 +170,11 @@ def _pour_documents(
             known = frozenset(words)
             words = [*words, *(word for word in counter.vocabulary()[0] if word not in known)]
         numbers = counter.numbers_among(words)
+    if not words and choose is not None and counter.n_numbers:
+        raise InputError(
+            f"the vocabulary rule leaves none of the {counter.n_numbers:,} words of {name_of(source)}: loosen min_df, "
+            "max_df or stop_words."
+        )
     if not words:
         raise CorpusFormatError(
             f"{name_of(source)} holds no word in {sink.n_docs} documents: check the format, the column of text, stop words "

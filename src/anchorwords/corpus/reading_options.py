@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -19,6 +20,9 @@ from .uci import read_words
 
 # Called with the number of documents read and the share of the source, None if it is unknown.
 ReadProgress: TypeAlias = Callable[[int, float | None], None]
+
+
+_SPLITTING = frozenset(inspect.signature(TextRule.checked).parameters)
 
 
 class ReadingOptions(NamedTuple):
@@ -58,6 +62,8 @@ def reading_options(
     **rule: Any,
 ) -> ReadingOptions:
     """Return the arguments of :func:`read_corpus`, checked."""
+    for name in rule.keys() - _SPLITTING:
+        raise InputError(f"read_corpus has no argument {short(name)}: see its documentation.")
     choice = checked_choice(text_column, id_column, columns, title_column, list_columns)
     for name, value in (("pattern", pattern), ("separator", separator)):
         if value is not None and not isinstance(value, str):

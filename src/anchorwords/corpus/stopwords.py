@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -182,10 +182,10 @@ def stop_words(name_or_words: str | os.PathLike[str] | Iterable[str | os.PathLik
     Parameters
     ----------
     name_or_words : str, path, iterable of them, or None
-        A language (one of ``LANGUAGES``), a UTF-8 file with one word per line, or a collection of words. In a collection,
-        the name of a language stands for its words and a ``Path`` for those of the file, so that
-        ``["english", "german", Path("more.txt"), "widget"]`` adds up. In a file, blank lines and lines that begin with #
-        are ignored. Words from a file or a collection keep their case. None gives no words.
+        A language (one of ``LANGUAGES``), a UTF-8 file with one word per line, or a collection of words. In a list or a
+        tuple, the name of a language stands for its words and a ``Path`` for those of the file, so that
+        ``["english", "german", Path("more.txt"), "widget"]`` adds up. In a set, as in a file, every entry is a word. In a
+        file, blank lines and lines that begin with # are ignored. Words keep their case. None gives no words.
 
     Returns
     -------
@@ -196,17 +196,27 @@ def stop_words(name_or_words: str | os.PathLike[str] | Iterable[str | os.PathLik
     The name of a language goes before a file of the same name: write ``./english`` or ``Path("english")`` for the file.
     """
     entries = stop_entries(name_or_words)
-    languages = entries & _WORDS.keys()
-    return (entries - languages).union(*map(_of_language, languages))
+    languages = languages_in(entries)
+    return (entries - set(map(_entry_of, languages))).union(*map(_of_language, languages))
+
+
+def _entry_of(language: str) -> str:
+    """What stands for a language in a set of words: no token looks like it."""
+    return f"<{language}>"
+
+
+def languages_in(entries: Collection[str]) -> list[str]:
+    """Return the languages that a set of entries holds."""
+    return [name for name in LANGUAGES if _entry_of(name) in entries]
 
 
 def stop_entries(name_or_words: Any) -> frozenset[str]:
-    """Return names of languages and words, as :func:`stop_words` takes them: files are read, languages stay names."""
+    """Return words, and an entry for each language: a set that :func:`stop_words` takes too. Files are read."""
     if name_or_words is None:
         return frozenset()
     if isinstance(name_or_words, str):
         if name_or_words in _WORDS:
-            return frozenset([name_or_words])
+            return frozenset([_entry_of(name_or_words)])
         # Not Path.exists: it raises where a text is too long to be a path, and a list of words in one str may be.
         if os.path.isdir(name_or_words) or not os.path.exists(name_or_words):
             raise InputError(_expected(name_or_words))
@@ -217,11 +227,12 @@ def stop_entries(name_or_words: Any) -> frozenset[str]:
     if not isinstance(name_or_words, Iterable) or isinstance(name_or_words, (bytes, bytearray)):
         raise InputError(_expected(name_or_words))
     words: set[str] = set()
+    by_name = isinstance(name_or_words, (list, tuple))
     for word in name_or_words:
         if isinstance(word, os.PathLike):
             words |= _of_file(Path(word))
         elif isinstance(word, str):
-            words.add(word)
+            words.add(_entry_of(word) if by_name and word in _WORDS else word)
         else:
             raise InputError(f"stop words must be str, but one of them is {reprlib.repr(word)}: convert it with str().")
     return frozenset(words)

@@ -157,7 +157,8 @@ class StoredCorpus(Corpus):
         names, title = ({}, None) if table is None else (table.kinds, table.title)
         whole = Documents(self._folder.n_docs, _FolderColumns(self._folder, tuple(names)), title=title)
         part = whole if self._selection is None else whole.take(self._folder_rows)
-        return Documents(self.n_docs, part.columns, ids=partial(getattr, self, "doc_ids"), title=title)
+        ids = partial(getattr, self, "doc_ids")
+        return Documents(self.n_docs, part.columns, ids=ids, title=title, numbers=part.numbers)
 
     @property
     def _folder_rows(self) -> IntArray:
@@ -173,7 +174,9 @@ class StoredCorpus(Corpus):
         columns = {name: self.documents.column(name) for name in self.documents}
         return made_of_checked(
             counts=self.counts, vocabulary=self.vocabulary, doc_ids=self.doc_ids, text_rule=self.text_rule,
-            documents=Documents(self.n_docs, columns, ids=self.doc_ids, title=self.documents.title),
+            documents=Documents(
+                self.n_docs, columns, ids=self.doc_ids, title=self.documents.title, numbers=self.documents.numbers
+            ),
             tokenized=self.tokenized, vocabulary_rule=self.vocabulary_rule, dropped=self.dropped, kept_rows=self.kept_rows,
         )  # fmt: skip
 

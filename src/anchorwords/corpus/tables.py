@@ -14,7 +14,7 @@ from .arrow_values import values_of
 from .csv_rows import csv_rows
 from .files import Watch, lines, sentence, short
 from .readers import BATCH_DOCUMENTS, Rows, as_document, as_id
-from .selection import ColumnChoice, Selection, TableShape, joined, select
+from .selection import ColumnChoice, Selection, TableShape, as_number, joined, select
 
 # Characters of a line of JSON from which on its values are counted before they are made, and how many there may be: an empty
 # list takes three characters, and twenty times as many bytes of memory.
@@ -53,8 +53,8 @@ def _rows_of_fields(
             "--separator), or read it as text (format='text', --format text)."
         )
     if header is None:
-        by_name = any(isinstance(key, str) and not key.isdecimal() for key in choice.given)
-        header = by_name or choice.columns is None or (not choice.text and "text" in first)
+        numbers = [as_number(key) is not None for key in choice.given]
+        header = not all(numbers) or (choice.columns is None and not numbers) or (not choice.text and "text" in first)
     shape.typed = False
     found = select(f"the first line of {path}", first, choice, shape, named=header)
     if not header:
@@ -98,6 +98,7 @@ def rows_of_json_lines(path: Path, choice: ColumnChoice, shape: TableShape, watc
             wanted = short(str(next(iter(choice.given), "text")))
             raise CorpusFormatError(f"{where}: no member {wanted}, as it is no object (text_column, --text-column).")
         yield None, as_document(value, where), ()
+    keep.require_seen(str(path))
 
 
 class MemberRows:
@@ -113,6 +114,7 @@ class MemberRows:
         self._shape = shape
         title = [] if choice.title is None else [str(choice.title)]
         self._given = [*map(str, choice.columns or ()), *choice.separators, *title]
+        self._unseen = set(self._given)
         for name in self._given:
             shape.place(name)
         shape.title = title[0] if title else None
@@ -126,6 +128,8 @@ class MemberRows:
                     f"{where}: no member {short(column)}: it has {', '.join(map(short, list(value)[:12])) or 'none'} "
                     f"({option})."
                 )
+        if self._unseen:
+            self._unseen.difference_update(value)
         if self._all:
             for member in value:
                 if member not in self._text and member != self._ids:
@@ -133,6 +137,15 @@ class MemberRows:
         document = joined_columns([value[name] for name in self._text], where)
         name = None if self._ids is None else as_id(value[self._ids], where)
         return name, document, tuple(value.get(kept) for kept in self._shape.names)
+
+    def require_seen(self, where: str) -> None:
+        """Raise InputError if a column was named that no object has."""
+        if self._unseen:
+            there = ", ".join(map(short, self._shape.names[:12]))
+            raise InputError(
+                f"no document of {where} has a member {short(min(self._unseen))}: check its name (columns, --columns); "
+                f"named were {there}."
+            )
 
 
 def joined_columns(values: Sequence[Any], where: str) -> Any:
@@ -172,12 +185,23 @@ def rows_of_frame(frame: Any, choice: ColumnChoice, shape: TableShape) -> Rows:
         return
     keys = list(frame.columns)
     names = [str(key) for key in keys]  # those of pandas may be numbers
-    found = select("the frame", names, choice, shape)
+    found = select("the frame", names, _by_label(choice, keys), shape)
     series = [frame[keys[at]] for at in used_columns(found)]
     for number, cells in enumerate(zip(*series, strict=True), start=1):
         # A cell of polars may be a series of its own.
         plain = [cell.to_list() if hasattr(cell, "to_list") else cell for cell in cells]
         yield row_of_cells(found, plain, f"row {number}")
+
+
+def _by_label(choice: ColumnChoice, labels: Sequence[Any]) -> ColumnChoice:
+    """Return the choice with names in place of numbers that are labels of the frame itself."""
+    numbers = {label for label in labels if isinstance(label, int)}
+
+    def name(key: Any) -> Any:
+        return str(key) if isinstance(key, int) and key in numbers else key
+
+    text, columns = (keys if keys is None else tuple(map(name, keys)) for keys in (choice.text, choice.columns))
+    return choice._replace(text=text, columns=columns, ids=name(choice.ids), title=name(choice.title))
 
 
 def _rows_of_arrow(table: Any, choice: ColumnChoice, shape: TableShape) -> Rows:
@@ -225,3 +249,4 @@ def rows_of_items(items: Iterable[Any], choice: ColumnChoice, shape: TableShape)
         if has_columns:
             raise InputError(f"{where} must be a dict with named members to have columns, but is {short(value)}.")
         yield None, as_document(value, where), ()
+    keep.require_seen("the source")

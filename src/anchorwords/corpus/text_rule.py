@@ -64,7 +64,7 @@ class TextRule:
         *,
         lowercase: bool = True,
         stop_words: str | os.PathLike[str] | Iterable[str] | None = None,
-        ngrams: tuple[int, int] = (1, 1),
+        ngrams: tuple[int, int] | int = (1, 1),
         min_length: int = 2,
         max_length: int = 100,
         numbers: bool = False,
@@ -73,8 +73,11 @@ class TextRule:
         phrases: bool = False,
     ) -> TextRule:
         """Return the rule of these arguments of :func:`anchorwords.read_corpus`; raise InputError if they are invalid."""
+        for name, value in (("lowercase", lowercase), ("numbers", numbers), ("phrases", phrases)):
+            if not isinstance(value, bool):
+                raise InputError(f"{name} must be True or False, but is {value!r}.")
         try:
-            least, most = (int(n) for n in ngrams)
+            least, most = (int(n) for n in ((1, ngrams) if isinstance(ngrams, int) else ngrams))
         except (TypeError, ValueError):
             raise InputError(f"ngrams must be a pair (fewest, most) of words, but is {ngrams!r}.") from None
         if not _are_ngrams(least, most):
@@ -103,7 +106,8 @@ class TextRule:
         """Return the rule with this tokenizer, or InputError if a rule that was read from a file still lacks its own."""
         if isinstance(self.tokenizer, str) and tokenizer is None:
             raise InputError(
-                f"the documents were split by the tokenizer {self.tokenizer}: give it again (tokenizer, --tokenizer)."
+                f"the documents were split by the tokenizer {self.tokenizer}: give it again (tokenizer, which load_model "
+                "takes too, or --tokenizer)."
             )
         return self if tokenizer is None else replace(self, tokenizer=tokenizer)
 

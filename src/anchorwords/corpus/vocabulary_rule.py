@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..exceptions import InputError
-from .stopwords import LANGUAGES, stop_entries
+from .stopwords import LANGUAGES, languages_in, stop_entries
 from .stopwords import stop_words as as_stop_words
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ class VocabularyRule:
     ) -> VocabularyRule:
         """Return the rule of these arguments of :meth:`anchorwords.Corpus.prune`; raise InputError if they are invalid."""
         entries = stop_entries(stop_words)
-        named: Any = next(iter(entries)) if len(entries) == 1 and entries <= set(LANGUAGES) else (entries or None)
+        languages = languages_in(entries)
+        named: Any = languages[0] if len(entries) == len(languages) == 1 else (entries or None)
         return cls(n_words, min_df, max_df, named, min_tokens, min_types, _words_to_keep(keep_words))
 
     @classmethod
@@ -115,7 +116,7 @@ class VocabularyRule:
     @property
     def languages(self) -> tuple[str, ...]:
         """The languages whose stop words are removed."""
-        return tuple(sorted(stop_entries(self.stop_words) & set(LANGUAGES)))
+        return tuple(languages_in(stop_entries(self.stop_words)))
 
     @property
     def stop_set(self) -> frozenset[str]:
@@ -129,15 +130,17 @@ class VocabularyRule:
     def sentence(self, n_docs: int) -> str:
         """Describe what the rule does to a corpus of this many documents."""
         languages = self.languages
-        n_given = len(stop_entries(self.stop_words) - set(languages))
+        n_given = len(stop_entries(self.stop_words)) - len(languages)
         kinds = [*languages, *([f"{n_given:,} given"] if n_given else [])]
-        stop = f"{' and '.join(kinds) or 'no'} stop words left out"
+        one = n_given == 1 and not languages
+        stop = f"{' and '.join(kinds) or 'no'} stop {'word' if one else 'words'} left out"
         fewest, most = document_limit(self.min_df, n_docs, "min_df"), document_limit(self.max_df, n_docs, "max_df")
         share = f" ({self.max_df:.0%})" if isinstance(self.max_df, float) else ""
         upper = "" if most >= n_docs else f" to {math.floor(most):,}{share}"
-        cap = "no cap" if self.n_words is None else f"the {self.n_words:,} best by tf-idf"
+        cap = "any number of words" if self.n_words is None else f"at most the {self.n_words:,} best by tf-idf"
         kept = f", but in any case {', '.join(self.keep_words)}" if self.keep_words else ""
-        return f"{stop}, words in {math.ceil(fewest):,}{upper} of {n_docs:,} documents, {cap}{kept}"
+        least = "at least " if not upper else ""
+        return f"{stop}, words in {least}{math.ceil(fewest):,}{upper} of {n_docs:,} documents, {cap}{kept}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as a dict for JSON."""

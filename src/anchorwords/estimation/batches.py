@@ -80,7 +80,6 @@ class BatchesMixin:
         -------
         self
         """
-        self._require_no_documents_needed()
         so_far: CooccurrenceSketch | None = vars(self).get("sketch_")
         if so_far is None and self._is_loaded:
             raise InputError(
@@ -88,6 +87,7 @@ class BatchesMixin:
                 "cannot go on from it: save sketch_ with the model, update load_sketch(path) and fit that; or start anew "
                 "with sklearn.base.clone(model)."
             )
+        self._require_no_documents_needed()
         with restored_on_failure(self):
             source = self._source(X, reset=so_far is None)
             rule = rule_of_text(source.reading)

@@ -20,6 +20,7 @@ from ..exceptions import InputError
 from ..infer.compose import METHODS, current_name
 from ..rectify.rectifiers import rectifier_from_dict, rectifier_to_dict
 from ..refine.refinement import Refinement
+from ..sources.convert import TEXTS
 
 # More threads than this are not taken from a file.
 _MOST_THREADS = 1024
@@ -59,7 +60,7 @@ def shown_log(verbose: int) -> Iterator[None]:
 def validated_array(estimator: Any, X: Any, *, reset: bool) -> Any:
     """An array-like, a sparse matrix or a data frame after scikit-learn's own checks, or InputError where it holds text."""
     if isinstance(X, str) or any(isinstance(one, str) for one in _first_items(X)):
-        raise InputError(_TEXTS)
+        raise InputError(TEXTS)
     try:
         return validate_data(
             estimator, X, accept_sparse=True, dtype=np.float64, ensure_all_finite=False, reset=reset
@@ -67,13 +68,7 @@ def validated_array(estimator: Any, X: Any, *, reset: bool) -> Any:
     except ValueError as error:
         if "could not convert string" not in str(error):
             raise
-        raise InputError(_TEXTS) from None  # not its message, which holds the document
-
-
-_TEXTS = (
-    "X must hold counts of words, but holds texts: TextTopicModel learns topics from texts, and read_corpus or "
-    "TextVectorizer turn them into counts."
-)
+        raise InputError(TEXTS) from None  # not its message, which holds the document
 
 
 def _first_items(X: Any) -> list[Any]:

@@ -94,7 +94,7 @@ def topic_documents(
 
 
 def _called(entry: dict[str, Any], named: bool) -> Any:
-    return entry["document"] if named else f"document {entry['row'] + 1:,}"
+    return entry["document"] if named else f"document {entry['document'] + 1:,}"
 
 
 def _rows_of(corpus: Source, rows: list[int]) -> dict[int, tuple[IntArray, FloatArray]]:

@@ -252,8 +252,9 @@ def _labels(value: Any) -> list[Any]:
 
 
 def _plain(label: Any) -> Any:
-    """A number or string of NumPy as Python's own; dates stay what they are."""
-    return label.item() if isinstance(label, (np.bool_, np.number, np.str_)) and label.dtype.kind in "biufU" else label
+    """A number or string of NumPy as Python's own, whole ones as integers; dates stay what they are."""
+    plain = label.item() if isinstance(label, (np.bool_, np.number, np.str_)) and label.dtype.kind in "biufU" else label
+    return int(plain) if isinstance(plain, float) and plain.is_integer() else plain
 
 
 def _is_missing(label: Any) -> bool:

@@ -59,7 +59,8 @@ def top_documents(
     Returns
     -------
     list of K lists of dict, in the order of topic ids
-        ``document`` (its id, or its row if documents have no ids), ``row`` (from 0), ``share`` (of the topic in the
+        ``document`` (its id or, if documents have no ids, its number from 0 among those that were read), ``row`` (in X, from
+        0), ``share`` (of the topic in the
         document), ``tokens`` (of words the model knows), ``title`` if documents have titles, and ``values`` if they have
         further columns, by name; largest share first, ties to the longer document, then to the earlier. Documents in which
         the topic explains less than half a token are not listed.
@@ -87,7 +88,7 @@ def top_documents(
     return [
         [
             {
-                "document": row if names is None else names[row],
+                "document": source.documents.number(row) if names is None else names[row],
                 "row": row,
                 "share": float(share),
                 "tokens": number(tokens),

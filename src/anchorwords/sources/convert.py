@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,6 +19,12 @@ from .source import Source
 
 # A corpus on disk of at most this many counts is loaded, some 300 MB: the operator on counts in memory is faster.
 _HELD = 1 << 23
+
+
+TEXTS = (
+    "X must hold counts of words, but holds texts: TextTopicModel learns topics from texts, and its method read, "
+    "read_corpus or TextVectorizer turn them into counts."
+)
 
 
 def as_source(X: Any, *, validated: Callable[[Any], Any] | None = None) -> Source:
@@ -52,6 +59,8 @@ def as_source(X: Any, *, validated: Callable[[Any], Any] | None = None) -> Sourc
         )
     if _is_blocks(X):
         return MatrixBlocks(X)
+    if isinstance(X, (str, os.PathLike)) or (isinstance(X, (list, tuple)) and X and isinstance(X[0], str)):
+        raise InputError(TEXTS)
     refuse_masked(X, "X", "counts")  # before scikit-learn's check, which reads what is under the mask
     if is_array(X) and not is_numpy(X):
         return HeldCounts(check_counts(_host_matrix(X), copy=False), like=X)

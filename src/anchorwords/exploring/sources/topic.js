@@ -237,7 +237,9 @@ function documentsCard(topic) {
         ? el(
             "dl",
             { class: "document-values" },
-            ...entry.values.map(([key, value]) => el("div", {}, el("dt", {}, userText(key)), el("dd", {}, userText(value)))),
+            ...entry.values.map(([key, value]) =>
+              el("div", {}, el("dt", {}, userText(key)), el("dd", {}, userText(value))),
+            ),
           )
         : null,
       el(
