@@ -20,6 +20,8 @@ from .reading_options import ReadingOptions
 from .selection import TableShape
 from .table_builder import TableBuilder
 
+# Said of a table that has one row too many or too few.
+_HEADER = " Say whether its first line names the columns (header, --header or --no-header)."
 _TABLES = ("csv", "tsv", "jsonl", "parquet", "frame", "iterable")
 
 
@@ -64,7 +66,7 @@ class Attached:
             if self.n_rows != n_docs:
                 raise InputError(
                     f"{self.name} has {self.n_rows:,} rows for {n_docs:,} documents: there must be one for each, in their "
-                    "order. Say whether its first line names the columns (header, --header or --no-header)."
+                    f"order.{_HEADER if abs(self.n_rows - n_docs) == 1 else ''}"
                 )
             return self.columns
         rows = {name: row for row, name in enumerate(self.ids or ())}
