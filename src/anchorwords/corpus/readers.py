@@ -19,7 +19,7 @@ from .files import Watch, lines, refuse_bomb, sentence, short, shown, whole_text
 
 # A batch ends after this many documents or characters; a token counts as eight characters.
 BATCH_DOCUMENTS = 1 << 13
-_CHARACTERS = 1 << 22
+_CHARACTERS = 1 << 20
 
 # What pandas puts in place of a missing value, by the names of their types.
 _MISSING = ("NAType", "NaTType")
