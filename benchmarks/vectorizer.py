@@ -22,7 +22,7 @@ from common import arguments, circumstances, commit, described, seconds_of, tabl
 from sklearn.feature_extraction.text import CountVectorizer
 
 import anchorwords as aw
-from anchorwords.datasets.docstrings import docstrings_called, load_docstrings
+from anchorwords.datasets import docstring_texts
 
 PLAIN, RULED = "CountVectorizer", "CountVectorizer, stop words, min_df, max_df"
 
@@ -34,9 +34,9 @@ def cve(path: Path) -> list[str]:
 
 
 def modules() -> list[str]:
-    """Long documents: the docstrings of installed packages, those of a module or subpackage together."""
+    """Long documents: the prose of the docstrings of installed packages, those of a module or subpackage together."""
     together: dict[str, list[str]] = {}
-    for name, text in docstrings_called(load_docstrings().doc_ids).items():
+    for name, text in docstring_texts().items():
         together.setdefault(".".join(name.split(".")[:3]), []).append(text)
     return ["\n\n".join(texts) for texts in together.values()]
 
