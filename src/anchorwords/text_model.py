@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._typing import FloatArray
 from .corpus.corpus import Corpus
-from .corpus.formats import format_of
+from .corpus.formats import TABLE_FORMATS, format_of
 from .corpus.read import read_corpus
 from .corpus.text_rule import TextRule
 from .estimator import AnchorTopicModel
@@ -26,8 +26,7 @@ from .rectify.progress import Report
 from .storage.model_folder import write_model
 from .text_vectorizer import TextVectorizer, refused_if_text
 
-# Formats with columns, and the options that say where their text is.
-_TABLES = ("csv", "tsv", "jsonl", "parquet", "frame")
+# Options that say where the text of a table is.
 _WHERE = ("text_column", "header", "separator")
 # Parameters of AnchorTopicModel that have an argument of their own here.
 _OWN = ("n_components", "anchors", "forbidden_anchors", "random_state", "n_jobs", "verbose")
@@ -148,7 +147,7 @@ class TextTopicModel(TransformerMixin, BaseEstimator):
         ----------
         X : list of str, Series, path, data frame, or Corpus
             Text is read by the rule of the fit. A document without a known word gets the prevalence of the topics. If most
-            words are unknown, an UnknownWordWarning tells.
+            words are unknown, an UnknownWordWarning is issued.
         method : {"posterior-mean", "prior-aware"}, optional
             How proportions are inferred; see :meth:`AnchorTopicModel.transform`.
         **reading
@@ -312,7 +311,7 @@ class TextTopicModel(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if isinstance(X, Corpus):
             return self.vectorizer_.read(X, **reading)
-        if not reading and hasattr(self, "reading_") and format_of(refused_if_text(X)) in _TABLES:
+        if not reading and hasattr(self, "reading_") and format_of(refused_if_text(X)) in TABLE_FORMATS:
             reading = self.reading_
         if self.text_rule_ is None:
             return self.vectorizer_.read(X, like=self, **reading)

@@ -231,9 +231,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             )
         said = {} if _is_auto(self.stop_words) else {"stop_words": self.stop_words}
         options = {name: getattr(self, name) for name in _READING}
-        ngrams = (1, self.ngrams) if isinstance(self.ngrams, int) else self.ngrams
-        pairs = (1, 2) if self.phrases is True else ngrams
-        return options | {"stop_words": stop_words_in_ngrams(pairs, **said)} | others
+        stop_words = stop_words_in_ngrams(self.ngrams, **said, phrases=self.phrases)
+        return options | {"stop_words": stop_words} | others
 
     def choose_words(self, corpus: Corpus, *, every_document: bool = False) -> Corpus:
         """Choose the words of a corpus, as ``fit`` does.

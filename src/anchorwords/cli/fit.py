@@ -185,7 +185,7 @@ def _fit_documents(
             warnings.simplefilter("ignore", UnknownWordWarning)  # the fit has said it
             model.measure_stability(pruned, n_replicates=guiding.replicates, progress=progress)
     repeated = vectorizer.duplicates_
-    n_repeated = 0 if repeated is None else int(repeated.repeats.sum())
+    n_repeated = 0 if repeated is None else repeated.n_repeats
     return model, {
         "documents": pruned.n_docs, "documents_left_out": corpus.n_docs - n_repeated - pruned.n_docs,
         "duplicates_left_out": n_repeated, "words": pruned.n_words,

@@ -46,13 +46,13 @@ def import_documents(
         stop = stop_words_of(stop_words) if stop_words else None
         corpus = import_corpus(documents, output, **options, stop_words=stop, n_jobs=jobs, progress=progress)
     seconds = perf_counter() - begin
-    repeated = corpus.duplicates()
-    summary = {
-        "corpus": str(output), "documents": corpus.n_docs, "words": corpus.n_words, "tokens": corpus.n_tokens,
-        "counts": corpus.n_entries, "columns": corpus.documents.kinds, "duplicates": repeated.n_exact,
-        "near_duplicates": repeated.n_near, "seconds": round(seconds, 3),
-    }  # fmt: skip
     if as_json:
+        repeated = corpus.duplicates()
+        summary = {
+            "corpus": str(output), "documents": corpus.n_docs, "words": corpus.n_words, "tokens": corpus.n_tokens,
+            "counts": corpus.n_entries, "columns": corpus.documents.kinds, "duplicates": repeated.n_exact,
+            "near_duplicates": repeated.n_near, "seconds": round(seconds, 3),
+        }  # fmt: skip
         print_json(summary)
     else:
         say(
@@ -62,4 +62,5 @@ def import_documents(
         if corpus.documents:
             kinds = ", ".join(f"{name} ({kind})" for name, kind in corpus.documents.kinds.items())
             remark(f"columns of the documents: {kinds}", quiet)
-        remark_on_duplicates(repeated, quiet)
+        if not quiet:
+            remark_on_duplicates(corpus.duplicates(), quiet)

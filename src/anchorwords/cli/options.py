@@ -484,8 +484,8 @@ def with_stop_words(reading: dict[str, Any], choosing: dict[str, Any]) -> dict[s
     from ..corpus.vocabulary_rule import stop_words_in_ngrams
 
     said = {} if choosing["stop_words"] is None else {"stop_words": stop_words_of(choosing["stop_words"])}
-    pairs = (1, 2) if reading["phrases"] else reading["ngrams"]
-    return reading | {"stop_words": stop_words_in_ngrams(pairs, **said)}
+    stop_words = stop_words_in_ngrams(reading["ngrams"], **said, phrases=reading["phrases"])
+    return reading | {"stop_words": stop_words}
 
 
 def chosen(choosing: dict[str, Any]) -> dict[str, Any]:
@@ -524,7 +524,7 @@ def rule_as_json(rule: VocabularyRule) -> dict[str, Any]:
     """The part of a rule that the options of choosing words decide."""
     said = rule.to_dict()
     if isinstance(said["stop_words"], list):
-        said["stop_words"] = [word.strip("<>") for word in said["stop_words"]]
+        said["stop_words"] = [*rule.languages, *rule.given_stop_words]
     return {name: said[name] for name in ("stop_words", "min_df", "max_df", "n_words")} | (
         {"keep_words": said["keep_words"]} if rule.keep_words else {}
     )
@@ -553,7 +553,7 @@ def pruned_by(corpus: Corpus, vectorizer: TextVectorizer, quiet: bool) -> Corpus
         assert pruned.dropped is not None
         assert pruned.vocabulary_rule is not None
         repeated = vectorizer.duplicates_
-        n_docs = corpus.n_docs - (0 if repeated is None else int(repeated.repeats.sum()))
+        n_docs = corpus.n_docs - (0 if repeated is None else repeated.n_repeats)
         remark(f"vocabulary: {pruned.vocabulary_rule.sentence(n_docs)}", quiet)
         remark(pruned.dropped.sentence(pruned.n_docs, pruned.n_words, pruned.vocabulary_rule), quiet)
     return pruned

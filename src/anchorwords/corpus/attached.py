@@ -13,7 +13,7 @@ from ..exceptions import CorpusFormatError, InputError
 from .columns import Column
 from .document_rows import rows_in
 from .files import short, shown
-from .formats import format_of
+from .formats import TABLE_FORMATS, format_of
 from .parts import Part, hashes_of, require_distinct
 from .readers import batches
 from .reading_options import ReadingOptions
@@ -22,7 +22,6 @@ from .table_builder import TableBuilder
 
 # Said of a table that has one row too many or too few.
 _HEADER = " Say whether its first line names the columns (header, --header or --no-header)."
-_TABLES = ("csv", "tsv", "jsonl", "parquet", "frame", "iterable")
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ def attached_table(options: ReadingOptions, kind: str) -> Attached:
     ids: list[str] = []
     n_rows = 0
     kind_of_table = format_of(table)
-    if kind_of_table not in _TABLES:
+    if kind_of_table not in (*TABLE_FORMATS, "iterable"):
         raise InputError(
             f"table must be a table (.csv, .tsv, .jsonl, .parquet or a data frame), but {name} is {kind_of_table}."
         )

@@ -43,6 +43,11 @@ class Duplicates:
         return self.first != np.arange(self.first.size)
 
     @property
+    def n_repeats(self) -> int:
+        """Number of documents that repeat an earlier one, exactly or nearly."""
+        return int(self.repeats.sum())
+
+    @property
     def n_exact(self) -> int:
         """Number of documents that repeat an earlier one exactly."""
         return int((self.repeats & self.is_exact).sum())

@@ -17,6 +17,7 @@ FORMATS = (
     "auto", "text", "folder", "csv", "tsv", "jsonl", "parquet", "baskets", "uci", "mtx", "npz", "npy", "corpus",
 )  # fmt: skip
 TEXT_FORMATS = ("text", "folder", "csv", "tsv", "jsonl", "parquet")
+TABLE_FORMATS = ("csv", "tsv", "jsonl", "parquet", "frame")
 COUNT_FORMATS = ("uci", "mtx", "npz", "npy")
 _ENDINGS = {
     ".txt": "text", ".text": "text", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",

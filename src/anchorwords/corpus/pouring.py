@@ -18,7 +18,7 @@ from .attached import Attached, attached_table
 from .counting import DocumentCounter
 from .document_rows import rows_in, watchers
 from .files import shown
-from .formats import COUNT_FORMATS
+from .formats import COUNT_FORMATS, TABLE_FORMATS
 from .matrices import read_matrix
 from .parts import Part, hashes_of, part_of, require_distinct, row_slices
 from .phrases import PhraseCounts, columns_with_phrases
@@ -34,7 +34,6 @@ logger = logging.getLogger("anchorwords.corpus")
 
 # Documents for each entry above which documents are taken for a mistake, beyond the first million.
 _EMPTY_DOCS = 100
-_WITH_COLUMNS = ("csv", "tsv", "jsonl", "parquet", "frame", "iterable")
 # Options that only some formats can honour, and these formats.
 _BELONGS_TO = {"separator": ("csv", "tsv", "baskets"), "header": ("csv", "tsv"), "pattern": ("folder",)}
 
@@ -71,7 +70,7 @@ def poured(source: Any, kind: str, options: ReadingOptions, sink: Any, choose: C
 
 def _require_fitting(source: Any, kind: str, options: ReadingOptions) -> None:
     """Raise InputError for an option that would have no effect."""
-    own = kind in _WITH_COLUMNS and not (kind == "iterable" and options.table is not None)
+    own = kind in TABLE_FORMATS or (kind == "iterable" and options.table is None)
     if own and options.table is not None:
         raise InputError(
             f"{name_of(source)} is read as {kind}, which has columns of its own: name those to keep (columns, --columns) "

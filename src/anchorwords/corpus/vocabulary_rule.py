@@ -119,6 +119,11 @@ class VocabularyRule:
         return tuple(languages_in(stop_entries(self.stop_words)))
 
     @property
+    def given_stop_words(self) -> list[str]:
+        """The stop words that were given as words, in addition to those of languages."""
+        return sorted(stop_entries(self.stop_words) - stop_entries(self.languages))
+
+    @property
     def stop_set(self) -> frozenset[str]:
         """The stop words themselves."""
         return as_stop_words(self.stop_words)
@@ -130,7 +135,7 @@ class VocabularyRule:
     def sentence(self, n_docs: int) -> str:
         """Describe what the rule does to a corpus of this many documents."""
         languages = self.languages
-        n_given = len(stop_entries(self.stop_words)) - len(languages)
+        n_given = len(self.given_stop_words)
         kinds = [*languages, *([f"{n_given:,} given"] if n_given else [])]
         one = n_given == 1 and not languages
         stop = f"{' and '.join(kinds) or 'no'} stop {'word' if one else 'words'} left out"
@@ -205,14 +210,15 @@ def pruning_rule(rule: VocabularyRule | None, **arguments: Any) -> VocabularyRul
     return rule
 
 
-def stop_words_in_ngrams(ngrams: tuple[int, int], stop_words: Any = "english") -> Any:
-    """Return the stop words to remove while n-grams are counted, None if only single words are.
+def stop_words_in_ngrams(ngrams: Any, stop_words: Any = "english", *, phrases: bool = False) -> Any:
+    """Return the stop words to remove while n-grams or phrases are counted, None if only single words are.
 
     N-grams consist of the words that are left after stop words are removed, so that these must go before the n-grams are
     formed: give them to :func:`anchorwords.read_corpus`. Single stop words are removed by :meth:`anchorwords.Corpus.prune`,
     which also reports how many there were.
     """
-    return None if tuple(ngrams) == (1, 1) else stop_words
+    lengths = (1, ngrams) if isinstance(ngrams, int) else tuple(ngrams)
+    return None if lengths == (1, 1) and not phrases else stop_words
 
 
 def document_limit(value: float, n_docs: int, name: str) -> float:

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -59,8 +58,6 @@ def shown_log(verbose: int) -> Iterator[None]:
 
 def validated_array(estimator: Any, X: Any, *, reset: bool) -> Any:
     """An array-like, a sparse matrix or a data frame after scikit-learn's own checks, or InputError where it holds text."""
-    if isinstance(X, str) or any(isinstance(one, str) for one in _first_items(X)):
-        raise InputError(TEXTS)
     try:
         return validate_data(
             estimator, X, accept_sparse=True, dtype=np.float64, ensure_all_finite=False, reset=reset
@@ -69,15 +66,6 @@ def validated_array(estimator: Any, X: Any, *, reset: bool) -> Any:
         if "could not convert string" not in str(error):
             raise
         raise InputError(TEXTS) from None  # not its message, which holds the document
-
-
-def _first_items(X: Any) -> list[Any]:
-    """Return the first of a list, a series or a one-dimensional array."""
-    if isinstance(X, (list, tuple)):
-        return list(X[:1])
-    if getattr(X, "ndim", 0) == 1 and hasattr(X, "__iter__"):
-        return list(islice(X, 1))
-    return []
 
 
 def parameters_to_dict(estimator: Any) -> dict[str, Any]:

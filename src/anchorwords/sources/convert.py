@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ def as_source(X: Any, *, validated: Callable[[Any], Any] | None = None) -> Sourc
         )
     if _is_blocks(X):
         return MatrixBlocks(X)
-    if isinstance(X, (str, os.PathLike)) or (isinstance(X, (list, tuple)) and X and isinstance(X[0], str)):
+    if isinstance(X, (str, os.PathLike)) or any(isinstance(one, str) for one in _first_items(X)):
         raise InputError(TEXTS)
     refuse_masked(X, "X", "counts")  # before scikit-learn's check, which reads what is under the mask
     if is_array(X) and not is_numpy(X):
@@ -92,6 +93,15 @@ def require_known_words(source: Source) -> Source:
     if isinstance(source, MatchedSource) and not source.frequencies()[0].any():
         raise InputError("the corpus holds none of the model's words: check that the vocabularies match.")
     return source
+
+
+def _first_items(X: Any) -> list[Any]:
+    """Return the first of a list, a series or a one-dimensional array."""
+    if isinstance(X, (list, tuple)):
+        return list(X[:1])
+    if getattr(X, "ndim", 0) == 1 and hasattr(X, "__iter__"):
+        return list(islice(X, 1))
+    return []
 
 
 def _is_blocks(X: Any) -> bool:
