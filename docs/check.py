@@ -21,6 +21,8 @@ RUN = (
     "docs/choosing.md",
     "docs/documents.md",
     "docs/explorer.md",
+    "docs/guidance.md",
+    "docs/items.md",
     "docs/reading.md",
     "docs/refinement.md",
     "docs/stability.md",
@@ -37,9 +39,10 @@ TABLES = {
         "docs/metrics.md": ("readings", "metrics", "evaluate"),
         "docs/documents.md": ("composition_error", "second_moment", "transform", "labelled"),
         "docs/refinement.md": ("refinement",),
-        "docs/choosing.md": ("scan",),
+        "docs/choosing.md": ("choosing", "scan"),
         "docs/stability.md": ("stability",),
         "docs/explorer.md": ("explorer",),
+        "docs/items.md": ("items",),
         "docs/reliability.md": ("campaign",),
     }.items()
 }

@@ -266,7 +266,7 @@ def _stability(model, X, rng):
 def _prevalence_by(model, X, rng):
     groups = rng.integers(0, 3, X.shape[0]).astype(str)
     for by_tokens in (False, True):
-        found = aw.prevalence_by(model, X, groups, by_tokens=by_tokens, n_jobs=1)
+        found = aw.prevalence_by(model, X, groups, min_docs=1, by_tokens=by_tokens, n_jobs=1)
         means = np.asarray(found.prevalence)
         require_probabilities(means[np.isfinite(means).all(axis=1)], "prevalence of groups", axis=1)
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import anchorwords.fitting
 from anchorwords.infer import aware, complete, compose
 from anchorwords.refine import refinement
+from anchorwords.refine.guided import Guided
 from anchorwords.sources.convert import as_source
 from anchorwords.sources.source import Source
 from anchorwords.statistics.of_sketch import SketchedCooccurrence
@@ -39,7 +40,11 @@ def fit_sketch(sketch, n_components, *, vocabulary=None, min_df=1, n_features=0,
     return SimpleNamespace(model=anchorwords.fitting.fit_sketch(statistics, options, vocabulary=vocabulary))
 
 
-def refine_topics(model, data, options, **others):
+def refine_topics(model, data, options, *, n_given=0, **others):
+    """With ``n_given`` the first topics are held to their anchors as those of a fit are, with no strength."""
+    if n_given:
+        groups = model.anchor_groups or tuple((int(word),) for word in model.anchors)
+        others["guided"] = Guided(groups[:n_given])
     source = Blocks(data) if isinstance(data, list) or callable(data) else as_source(data)
     return refinement.refine_topics(model, source, options, **others)
 

@@ -11,9 +11,10 @@ from sklearn.base import clone
 import anchorwords as aw
 from anchorwords.datasets import make_topics
 from anchorwords.exceptions import InputError
+from anchorwords.interpret.naming import ranking_for
 from anchorwords.interpret.ranking import check_ranking
 from anchorwords.metrics.matching import match_topics
-from anchorwords.presets import PAPER, PRESETS, READERS, preset, ranking_for
+from anchorwords.presets import PAPER, PRESETS, READERS, preset
 from tests.contracts import check_valid_model
 
 

@@ -19,14 +19,21 @@ if TYPE_CHECKING:
     from .corpus.stored import open_corpus
     from .corpus.text_rule import TextRule
     from .corpus.vocabulary_rule import VocabularyRule
+    from .edit.split import split_topic
+    from .edit.topics import drop_topics, merge_topics, reduce_topics, rename_topics, reorder_topics
+    from .effects.estimate import estimate_effects
     from .estimator import AnchorTopicModel
     from .exploring.data import explorer_data
     from .exploring.page import explorer
     from .interpret.anchors import anchor_table
     from .interpret.association import topic_association
     from .interpret.common_words import common_words
+    from .interpret.hierarchy import topic_hierarchy
     from .interpret.labels import label_topics
+    from .interpret.order import reading_order
+    from .interpret.predict import predict_words
     from .interpret.prevalence import prevalence_by
+    from .interpret.similar import similar_words
     from .interpret.top_documents import top_documents
     from .interpret.topic_words import characteristic_words, prominent_words, top_indices, top_words, topic_table
     from .loading import load_model
@@ -50,6 +57,8 @@ if TYPE_CHECKING:
     from .statistics.sketch import CooccurrenceSketch
     from .text_model import TextTopicModel
     from .text_vectorizer import TextVectorizer
+    from .trends.over_time import topics_over_time
+    from .trends.record import TopicsOverTime
 
 _HOME = {
     "AP": "rectify.rectifiers",
@@ -71,6 +80,7 @@ _HOME = {
     "TextTopicModel": "text_model",
     "TextVectorizer": "text_vectorizer",
     "TopicModel": "model",
+    "TopicsOverTime": "trends.record",
     "VocabularyRule": "corpus.vocabulary_rule",
     "align_topics": "compare",
     "anchor_table": "interpret.anchors",
@@ -80,6 +90,8 @@ _HOME = {
     "characteristic_words": "interpret.topic_words",
     "common_words": "interpret.common_words",
     "cooccurrence": "statistics.moments",
+    "drop_topics": "edit.topics",
+    "estimate_effects": "effects.estimate",
     "evaluate": "metrics.evaluate",
     "explorer": "exploring.page",
     "explorer_data": "exploring.data",
@@ -88,20 +100,30 @@ _HOME = {
     "load_model": "loading",
     "load_sketch": "statistics.saved_sketch",
     "low_rank_anchor_words": "anchors.lowrank",
+    "merge_topics": "edit.topics",
     "open_corpus": "corpus.stored",
+    "predict_words": "interpret.predict",
     "prevalence_by": "interpret.prevalence",
     "prominent_words": "interpret.topic_words",
     "read_corpus": "corpus.read",
+    "reading_order": "interpret.order",
     "rectify_ap": "rectify.alternating",
     "rectify_enn": "rectify.enn",
     "rectify_palm": "rectify.palm",
+    "reduce_topics": "edit.topics",
+    "rename_topics": "edit.topics",
+    "reorder_topics": "edit.topics",
     "scan": "scanning.scan",
+    "similar_words": "interpret.similar",
+    "split_topic": "edit.split",
     "stability": "resampling.stability",
     "top_documents": "interpret.top_documents",
     "top_indices": "interpret.topic_words",
     "top_words": "interpret.topic_words",
     "topic_association": "interpret.association",
+    "topic_hierarchy": "interpret.hierarchy",
     "topic_table": "interpret.topic_words",
+    "topics_over_time": "trends.over_time",
 }
 _ROOMS = ("datasets", "exceptions", "export", "metrics", "plot")
 
@@ -125,6 +147,7 @@ __all__ = [
     "TextTopicModel",
     "TextVectorizer",
     "TopicModel",
+    "TopicsOverTime",
     "VocabularyRule",
     "__version__",
     "align_topics",
@@ -135,6 +158,8 @@ __all__ = [
     "characteristic_words",
     "common_words",
     "cooccurrence",
+    "drop_topics",
+    "estimate_effects",
     "evaluate",
     "explorer",
     "explorer_data",
@@ -143,20 +168,30 @@ __all__ = [
     "load_model",
     "load_sketch",
     "low_rank_anchor_words",
+    "merge_topics",
     "open_corpus",
+    "predict_words",
     "prevalence_by",
     "prominent_words",
     "read_corpus",
+    "reading_order",
     "rectify_ap",
     "rectify_enn",
     "rectify_palm",
+    "reduce_topics",
+    "rename_topics",
+    "reorder_topics",
     "scan",
+    "similar_words",
+    "split_topic",
     "stability",
     "top_documents",
     "top_indices",
     "top_words",
     "topic_association",
+    "topic_hierarchy",
     "topic_table",
+    "topics_over_time",
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ._validation import check_n_jobs
+from .anchors.given import DEFAULT_STRENGTH
 from .estimation.batches import BatchesMixin
 from .estimation.documents import DocumentsMixin
 from .estimation.parts import (
@@ -58,7 +60,12 @@ class AnchorTopicModel(DocumentsMixin, BatchesMixin, ClassNamePrefixFeaturesOutM
         Up to K anchors, each a word, a column, or a list of them: the words of a list together are the anchor of one
         topic (tandem anchors). The rest are chosen. A word that is not there warns, with close matches, and is left out.
     forbidden_anchors : sequence of str or int, optional
-        Words (or columns) that must not be chosen.
+        Words (or columns) that must not be chosen. If such a word mostly belongs to one topic, that topic is forbidden too:
+        its words cannot be anchors, and they have the same probability in every topic. Topics are then learned twice.
+    strength : float, default=0.01
+        How strongly the refinement holds a topic to its ``anchors``: the number of pseudo-tokens of the anchors, relative to
+        the tokens of the topic. With 0.1 the anchors of a topic have at least 9 % of its probability; 0 gives them no
+        weight. Without ``refinement`` it has no effect.
     min_anchor_docs : int, float or "auto", default=1
         Fewest documents of a word that is chosen as an anchor: a number, or a share between 0 and 1. "auto" is one per cent
         of the documents, or any word if that leaves too few words to choose from.
@@ -127,6 +134,7 @@ class AnchorTopicModel(DocumentsMixin, BatchesMixin, ClassNamePrefixFeaturesOutM
         rectifier: Any = "enn",
         anchors: Any = None,
         forbidden_anchors: Any = None,
+        strength: float = DEFAULT_STRENGTH,
         min_anchor_docs: float | str = 1,
         refinement: Refinement | None = None,
         composition: str = "posterior-mean",
@@ -138,6 +146,7 @@ class AnchorTopicModel(DocumentsMixin, BatchesMixin, ClassNamePrefixFeaturesOutM
         self.rectifier = rectifier
         self.anchors = anchors
         self.forbidden_anchors = forbidden_anchors
+        self.strength = strength
         self.min_anchor_docs = min_anchor_docs
         self.refinement = refinement
         self.composition = composition
@@ -233,10 +242,23 @@ class AnchorTopicModel(DocumentsMixin, BatchesMixin, ClassNamePrefixFeaturesOutM
         check_is_fitted(self)
         write_model(path, self.model_)
 
+    def with_model(self, model: TopicModel) -> AnchorTopicModel:
+        """Return a copy of this fitted estimator with other topics, such as edited ones.
+
+        Parameters stay those of the fit, so that fitting the copy learns topics anew.
+        """
+        check_is_fitted(self)
+        other = copy(self)
+        for name in ("sketch_", "composition_prior_"):
+            other.__dict__.pop(name, None)
+        other._is_loaded = True
+        return other._take(model)
+
     def _options(self, progress: Report | None) -> FitOptions:
         return FitOptions(
             self.n_components, self.rectifier, self.anchors, self.forbidden_anchors, self.min_anchor_docs,
             check_refinement(self.refinement), self._seed(), check_n_jobs(self.n_jobs), progress or silent,
+            self.strength,
         )  # fmt: skip
 
     def _seed(self) -> int:
@@ -286,7 +308,9 @@ def estimator_of(model: TopicModel, path: str | os.PathLike[str]) -> AnchorTopic
     """Return the fitted estimator of a model that was read from a folder; ModelFormatError if it does not describe one."""
     made = model.provenance
     try:
-        estimator = AnchorTopicModel(**parameters_from_dict(made.parameters, model.n_components))
+        estimator = AnchorTopicModel(
+            **parameters_from_dict(made.parameters, None if model.edits else model.n_components)
+        )
         estimator.n_features_in_ = model.n_words
         if made.named_columns:
             if model.vocabulary is None:

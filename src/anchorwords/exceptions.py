@@ -62,5 +62,9 @@ class UnknownWordWarning(_Printable, UserWarning):
     """A word that was named is not among the words of the documents; the work goes on without it."""
 
 
+class GuidanceWarning(_Printable, UserWarning):
+    """Guidance could not be followed as it was given: a seed word is not among the top words of its topic, for example."""
+
+
 class TextWarning(_Printable, UserWarning):
     """Text was read, but not into what a reader would call words."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -12,14 +13,19 @@ import numpy as np
 
 from ._typing import FloatArray, SparseLike
 from ._validation import check_n_components
-from .anchors.given import Choice, guided_choice
-from .anchors.tandem import anchor_rows_of
-from .learn import Learned, learn, with_rectified_rows
+from .anchors.forbidden import forbidden_topics
+from .anchors.given import Choice, check_strength, guided_choice
+from .anchors.tandem import Groups, anchor_rows_of
+from .exceptions import GuidanceWarning
+from .interpret.seeds import warn_of_drift
+from .learn import Learned, learn, read_off, with_rectified_rows
 from .model import TopicModel
-from .provenance import Provenance
+from .provenance import ForbiddenTopic, Provenance
 from .rectify.progress import Report, silent
 from .rectify.rectifiers import Rectifier, RectifyContext, resolve_rectifier
+from .refine.guided import Guided
 from .refine.refinement import Refinement, refine_topics
+from .sources.in_use import WordsInUse
 from .sources.source import Source
 from .statistics.cooccurrence import Cooccurrence
 from .statistics.of_sketch import SketchedCooccurrence
@@ -39,6 +45,8 @@ class FitOptions:
     anchors, forbidden, min_anchor_docs
         Guidance; see :func:`anchorwords.anchors.given.guided_choice`.
     refinement : Refinement or None
+    strength : float
+        How strongly the refinement holds guided topics to their seeds; see :mod:`anchorwords.refine.guided`.
     random_state : int
     n_jobs : int or None
     progress : callable
@@ -54,6 +62,7 @@ class FitOptions:
     random_state: int = 0
     n_jobs: int | None = None
     progress: Report = silent
+    strength: float = 0.0
 
 
 def fit_documents(
@@ -85,14 +94,26 @@ def fit_documents(
         C.n_docs, C.n_skipped, C.shape[0], C.n_counts, perf_counter() - begin,
     )  # fmt: skip
     context = _context(options, start=None if start is None else start[C.words.mask], like=source.like)
-    learned = learn(C, options.n_components, rectifier, choice, context, rows=C)
-    model = learned.model
-    if options.refinement is not None:
-        model = _refined(model, source, options.refinement, choice, C, n_jobs, report)
+    strength = check_strength(options.strength)
+    learned = learn(C, options.n_components, rectifier, choice.lifted(), context, rows=C)
+
+    def finished(model: TopicModel, choice: Choice) -> TopicModel:
+        if options.refinement is None:
+            return model
+        return _refined(model, source, options.refinement, choice, strength, C, n_jobs, report)
+
+    def again(choice: Choice) -> TopicModel:
+        return read_off(learned.rectified, options.n_components, choice, context, words=C.words, rows=C).model
+
+    model, excluded = _without_forbidden(finished(learned.model, choice.lifted()), choice, C.words, words,
+                                         lambda choice: finished(again(choice), choice))  # fmt: skip
     facts = _provenance(learned, C, choice).with_changes(
-        reading=source.reading, tokenized=source.tokenized, vocabulary_rule=source.vocabulary_rule
-    )
-    return replace(model, provenance=facts, left_out=source.left_out).with_vocabulary(words)
+        reading=source.reading, tokenized=source.tokenized, vocabulary_rule=source.vocabulary_rule,
+        forbidden_topics=excluded,
+    )  # fmt: skip
+    model = replace(model, provenance=facts, left_out=source.left_out).with_vocabulary(words)
+    warn_of_drift(model, _seeds(choice, C.words), None if options.refinement is None else strength)
+    return model
 
 
 def fit_sketch(
@@ -102,9 +123,58 @@ def fit_sketch(
     rectifier: Rectifier = resolve_rectifier(options.rectifier)
     words = sketch.vocabulary if vocabulary is None else vocabulary
     choice = _choice(sketch, options, words)
-    learned = learn(sketch, options.n_components, rectifier, choice, _context(options))
-    model = with_rectified_rows(learned.model)
-    return replace(model, provenance=_provenance(learned, sketch, choice)).with_vocabulary(words)
+    context = _context(options)
+    check_strength(options.strength)
+    learned = learn(sketch, options.n_components, rectifier, choice.lifted(), context)
+
+    def again(choice: Choice) -> TopicModel:
+        return read_off(learned.rectified, options.n_components, choice, context, words=sketch.words).model
+
+    model, excluded = _without_forbidden(learned.model, choice, sketch.words, words, again)
+    facts = _provenance(learned, sketch, choice).with_changes(forbidden_topics=excluded)
+    model = replace(with_rectified_rows(model), provenance=facts).with_vocabulary(words)
+    warn_of_drift(model, _seeds(choice, sketch.words))
+    return model
+
+
+def _seeds(choice: Choice, words: WordsInUse) -> Groups:
+    """Seed words of the first topics, in columns of all words."""
+    positions = words.positions
+    return tuple(tuple(int(positions[word]) for word in group) for group in choice.groups)
+
+
+def _without_forbidden(
+    model: TopicModel,
+    choice: Choice,
+    words: WordsInUse,
+    vocabulary: Sequence[str] | None,
+    again: Callable[[Choice], TopicModel],
+) -> tuple[TopicModel, tuple[ForbiddenTopic, ...]]:
+    """Learn topics again without those that forbidden words stand for; see :mod:`anchorwords.anchors.forbidden`.
+
+    ``model`` was learned without the ban; if nothing is forbidden, it is returned as it is.
+    """
+    if not choice.forbidden:
+        return model, ()
+    positions = words.positions
+    found = forbidden_topics(model, (int(positions[word]) for word in choice.forbidden), _seeds(choice, words))
+    neutral = np.zeros(words.n_words, dtype=bool)
+    for topic in found:
+        neutral[list(topic.columns)] = True
+    left = choice.without(neutral[words.mask]) if found else choice
+    n_left, K = left.n_choosable(), model.n_components
+    if found and n_left is not None and n_left < K:
+        warnings.warn(
+            f"without the topics that the forbidden words stand for, only {n_left} words are left to choose {K} anchors "
+            "from, so that only the forbidden words themselves are excluded: forbid fewer words, or lower min_anchor_docs "
+            "or n_components.",
+            GuidanceWarning,
+            stacklevel=3,
+        )
+        left, found = choice, ()
+    for topic in found:
+        logger.info("forbidden: %s", topic.sentence(vocabulary))
+    return again(left), found
 
 
 def _choice(C: Cooccurrence | SketchedCooccurrence, options: FitOptions, words: Sequence[str] | None) -> Choice:
@@ -127,11 +197,18 @@ def _provenance(learned: Learned, C: Cooccurrence | SketchedCooccurrence, choice
     )  # fmt: skip
 
 
+def guided_by(choice: Choice, words: WordsInUse, strength: float) -> Guided:
+    """Guidance of a refinement, in columns of all words."""
+    neutral = None if choice.neutral is None else words.spread(choice.neutral, fill=False)
+    return Guided(_seeds(choice, words), strength, neutral)
+
+
 def _refined(
     model: TopicModel,
     source: Source,
     options: Refinement,
     choice: Choice,
+    strength: float,
     C: Cooccurrence,
     n_jobs: int | None,
     report: Report,
@@ -140,7 +217,7 @@ def _refined(
     report("refinement", 0.0)
     # Documents that carry no pair, which Eq. 1 leaves out, would draw A to the prior.
     refined = refine_topics(
-        model, documents_with_pairs(source), options, n_given=len(choice.groups),
+        model, documents_with_pairs(source), options, guided=guided_by(choice, C.words, strength),
         candidates=choice.candidates_among(C.words), n_jobs=n_jobs, progress=report,
     )  # fmt: skip
     assert refined.log_likelihood is not None

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from ._typing import FloatArray, IntArray, SparseLike
 from .anchors.dense import anchor_words
+from .anchors.forbidden import topics_without
 from .anchors.given import Choice
 from .anchors.lowrank import clipped_rows, low_rank_anchor_words
 from .anchors.tandem import anchor_rows_of
@@ -91,14 +92,27 @@ def learn(
     """
     context = context or RectifyContext()
     rectified = rectifier(statistics, n_components, context)
+    return read_off(rectified, n_components, choice, context, words=statistics.words, rows=rows)
+
+
+def read_off(
+    rectified: Rectified,
+    n_components: int,
+    choice: Choice,
+    context: RectifyContext,
+    *,
+    words: WordsInUse,
+    rows: Cooccurrence | None = None,
+) -> Learned:
+    """Read topics off statistics that are rectified already; see :func:`learn`."""
     begin = perf_counter()
     context.report("topics", 0.0)
-    model = _topics_of(rectified, n_components, choice, context.n_jobs)
+    model = topics_of(rectified.Y, rectified.C, n_components, choice, context.n_jobs)
     if rows is not None:
         model = with_original_rows(model, rows)
     context.report("topics", 1.0)
     logger.info("topics: %d anchors, raw sum of A %.4f, %.2f s", n_components, model.A_raw_sum, perf_counter() - begin)
-    return Learned(embed_words(model, statistics.words), rectified)
+    return Learned(embed_words(model, words), rectified)
 
 
 def with_original_rows(model: TopicModel, C: Cooccurrence) -> TopicModel:
@@ -115,8 +129,10 @@ def with_rectified_rows(model: TopicModel) -> TopicModel:
     return replace(model, anchor_rows=anchor_rows_of(model, rows))
 
 
-def _topics_of(rectified: Rectified, K: int, choice: Choice, n_jobs: int | None) -> TopicModel:
-    """LAW on a compression, AW on a matrix."""
-    if rectified.Y is not None:
-        return low_rank_anchor_words(rectified.Y, anchors=choice.groups, candidates=choice.candidates, n_jobs=n_jobs)
-    return anchor_words(rectified.C, K, anchors=choice.groups, candidates=choice.candidates, n_jobs=n_jobs)
+def topics_of(Y: Any, C: Any, K: int, choice: Choice, n_jobs: int | None) -> TopicModel:
+    """LAW on a compression Y, AW on a matrix C if there is no compression."""
+    if choice.neutral is not None and choice.neutral.any():
+        return topics_without(Y, C, K, choice.groups, choice.candidates, choice.neutral, n_jobs)
+    if Y is not None:
+        return low_rank_anchor_words(Y, anchors=choice.groups, candidates=choice.candidates, n_jobs=n_jobs)
+    return anchor_words(C, K, anchors=choice.groups, candidates=choice.candidates, n_jobs=n_jobs)

@@ -49,6 +49,86 @@ class Stability:
     n_shards: int
 
 
+@dataclass(frozen=True)
+class Edit:
+    """One change that a person made to the topics of a model.
+
+    Attributes
+    ----------
+    action : str
+        "rename", "merge", "drop", "split" or "reorder".
+    topics : tuple of int
+        Ids of the topics that it was applied to.
+    result : tuple of int
+        Ids of the topics that it left in their place: empty for a topic that was dropped.
+    labels : tuple of str
+        The new labels, for "rename".
+    """
+
+    action: str
+    topics: tuple[int, ...]
+    result: tuple[int, ...]
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The P topics that documents are explained by, if topics of a model were merged, dropped or split.
+
+    Topic proportions are inferred for the parts and added up, so that the proportion of a merged topic is the sum of those
+    of its parts. The words of a dropped topic are still explained by it, instead of by topics that they do not belong to.
+
+    Attributes
+    ----------
+    B : (N, P) array
+        p(word | part).
+    A : (P, P) array
+        p(part, part').
+    topic_of : (P,) int array
+        Position of the topic that each part belongs to; -1 for a part of a topic that was dropped.
+    composition_dual : (P, P) array or None
+        As in :class:`TopicModel`.
+    """
+
+    B: FloatArray
+    A: FloatArray
+    topic_of: IntArray
+    composition_dual: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("B", "A", "topic_of", "composition_dual"):
+            _freeze(self, name)
+
+    @property
+    def n_components(self) -> int:
+        """P."""
+        return int(self.B.shape[1])
+
+    @property
+    def prevalence(self) -> FloatArray:
+        """p(part)."""
+        return self.A.sum(axis=1)
+
+    def proportions(self, weights: FloatArray, prevalence: FloatArray) -> FloatArray:
+        """Return the proportions of topics, given those of parts.
+
+        Parameters
+        ----------
+        weights : (M, P) array
+        prevalence : (K,) array
+            Of the topics: the proportions of a document that holds nothing but parts of dropped topics.
+        """
+        kept = np.flatnonzero(self.topic_of >= 0)
+        member = np.zeros((kept.size, prevalence.size))
+        member[np.arange(kept.size), self.topic_of[kept]] = 1.0
+        gathered = weights[:, kept] @ member
+        if kept.size == self.topic_of.size:
+            return gathered
+        total = gathered.sum(axis=1, keepdims=True)
+        some = total > np.finfo(np.float64).tiny
+        return np.where(some, gathered / np.where(some, total, 1.0), prevalence)
+
+
 @dataclass(frozen=True, eq=False)
 class TopicModel:
     """A factorisation C ~ B A B': topics, the evidence they were read off, and where they came from.
@@ -82,13 +162,17 @@ class TopicModel:
     log_likelihood : tuple of float, or None
         That of a known token in each sweep of a refinement, before its topics move; None for spectral topics.
     labels : tuple of K str, or None
-        Names of the topics.
+        Names of the topics; a topic whose label is empty is shown by an automatic name.
     ids : tuple of K int
         Stable numbers of the topics: they stay with a topic through edits. By default 0 to K - 1.
     provenance : Provenance
         How text was read, which words were kept, how the model was fitted and how that went.
     left_out : (n,) int32 array or None
         Hashes of the words that the vocabulary rule removed (see :mod:`anchorwords.corpus.left_out`); None if unknown.
+    parts : Parts or None
+        The topics that documents are explained by, if topics were merged, dropped or split; None if these are the topics.
+    edits : tuple of Edit
+        What was changed since the fit, in order; see :func:`anchorwords.merge_topics` and others.
     """
 
     B: FloatArray
@@ -108,17 +192,15 @@ class TopicModel:
     ids: tuple[int, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
     left_out: IntArray | None = None
+    parts: Parts | None = None
+    edits: tuple[Edit, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "vocabulary", check_vocabulary(self.vocabulary, self.n_words))
         object.__setattr__(self, "labels", _checked_labels(self.labels, self.n_components))
         object.__setattr__(self, "ids", _checked_ids(self.ids, self.n_components))
         for name in ("B", "A", "anchors", "word_topics", "word_probs", "Y", "composition_dual", "left_out"):
-            value = getattr(self, name)
-            if value is not None:
-                view = np.asarray(value).view()
-                view.setflags(write=False)
-                object.__setattr__(self, name, view)
+            _freeze(self, name)
 
     @property
     def n_words(self) -> int:
@@ -135,6 +217,19 @@ class TopicModel:
         """p(topic) = A e, sums to one."""
         return self.A.sum(axis=1)
 
+    @property
+    def inference(self) -> TopicModel | Parts:
+        """What documents are explained by: the parts of an edited model, else the model itself."""
+        return self if self.parts is None else self.parts
+
+    def position(self, topic: int) -> int:
+        """Return the column of B that holds the topic of this id, or InputError."""
+        try:
+            return self.ids.index(operator.index(topic))
+        except (TypeError, ValueError):
+            known = ", ".join(map(str, self.ids[:20])) + (", ..." if len(self.ids) > 20 else "")
+            raise InputError(f"there is no topic {topic!r}: the ids of this model are {known}.") from None
+
     def with_vocabulary(self, vocabulary: Any) -> TopicModel:
         """The same model with these words."""
         return replace(self, vocabulary=vocabulary)
@@ -145,6 +240,15 @@ class TopicModel:
 
     def __repr__(self) -> str:
         return f"TopicModel({self.n_words} words, {self.n_components} topics)"
+
+
+def _freeze(record: Any, name: str) -> None:
+    """Replace an array of a record by a view that cannot be written to."""
+    value = getattr(record, name)
+    if value is not None:
+        view = np.asarray(value).view()
+        view.setflags(write=False)
+        object.__setattr__(record, name, view)
 
 
 def embed_words(model: TopicModel, words: WordsInUse) -> TopicModel:
@@ -166,6 +270,13 @@ def embed_words(model: TopicModel, words: WordsInUse) -> TopicModel:
         anchor_rows=None if model.anchor_rows is None else words.spread_columns(model.anchor_rows),
         anchor_groups=None if groups is None else tuple(tuple(int(positions[i]) for i in group) for group in groups),
     )
+
+
+def with_dual(model: TopicModel, dual: FloatArray) -> TopicModel:
+    """Return the model with this dual matrix of prior-aware proportions, of its parts if it has any."""
+    if model.parts is None:
+        return replace(model, composition_dual=dual)
+    return replace(model, parts=replace(model.parts, composition_dual=dual))
 
 
 def as_topic_model(model: Any) -> TopicModel:

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .exceptions import InputError
-from .model import as_topic_model
 from .rectify.rectifiers import ENN, rectifier_to_dict
 from .refine.refinement import Refinement
 
@@ -68,16 +67,6 @@ def named_preset(name: str) -> Preset:
 def preset(name: str, **changes: Any) -> dict[str, Any]:
     """Return the parameters of the preset of this name, with changes: see :meth:`Preset.parameters`."""
     return named_preset(name).parameters(**changes)
-
-
-def ranking_for(model: Any) -> str:
-    """The ranking that the words of a model are best read by: see :func:`anchorwords.top_words`.
-
-    A refined topic holds the common words of its documents, so that those more probable than elsewhere come first:
-    "relevance". The paper's topics are read by "probability". It is the model that decides, not the name of a preset, so
-    that whoever reads it later lists the same words.
-    """
-    return "probability" if as_topic_model(model).log_likelihood is None else "relevance"
 
 
 def preset_of(parameters: Mapping[str, Any]) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any, NamedTuple
@@ -50,6 +50,40 @@ class AnchorThreshold(NamedTuple):
 ANY_WORD = AnchorThreshold()
 
 
+class ForbiddenTopic(NamedTuple):
+    """A topic that a forbidden word stands for, and the words that were excluded with it.
+
+    Attributes
+    ----------
+    word : int
+        Column of the forbidden word.
+    share : float
+        p(topic | word) in a fit without the ban, more than one half.
+    prevalence : float
+        p(topic) in that fit.
+    columns : tuple of int
+        Columns of the words that belong mostly to that topic, most probable first.
+    """
+
+    word: int
+    share: float
+    prevalence: float
+    columns: tuple[int, ...]
+
+    def sentence(self, vocabulary: Sequence[str] | None = None, n: int = 10) -> str:
+        """Say which words were excluded, with up to ``n`` of them by name."""
+
+        def name(column: int) -> str:
+            return f"column {column}" if vocabulary is None else repr(str(vocabulary[column]))
+
+        others = [name(column) for column in self.columns if column != self.word]
+        more = f" and {len(others) - n:,} more" if len(others) > n else ""
+        return (
+            f"{name(self.word)} belongs to one topic ({self.share:.0%} of the word; the topic has {self.prevalence:.1%} of "
+            f"the tokens), which is excluded with {len(others):,} other words: {', '.join(others[:n])}{more}"
+        )
+
+
 @dataclass(frozen=True)
 class Provenance:
     """What a model remembers of its making; every part may be unknown.
@@ -70,6 +104,8 @@ class Provenance:
         Documents that were used, and those with fewer than two tokens.
     anchor_threshold : AnchorThreshold or None
         In how many documents a word had to occur to be chosen as an anchor.
+    forbidden_topics : tuple of ForbiddenTopic
+        Topics that forbidden words stand for, with the words that were excluded with them.
     n_iter : int
         Steps of the rectification, 0 without one.
     converged : bool
@@ -97,6 +133,7 @@ class Provenance:
     named_columns: bool = False
     text: Mapping[str, Any] | None = None
     tokenized: bool = False
+    forbidden_topics: tuple[ForbiddenTopic, ...] = ()
     version: str = __version__
 
     def with_changes(self, **changes: Any) -> Provenance:
@@ -115,6 +152,7 @@ class Provenance:
             "preset": self.preset, "parameters": dict(self.parameters), "n_docs": self.n_docs,
             "n_skipped": self.n_skipped, "n_iter": self.n_iter,
             "anchor_threshold": None if self.anchor_threshold is None else self.anchor_threshold._asdict(),
+            "forbidden_topics": [topic._asdict() | {"columns": list(topic.columns)} for topic in self.forbidden_topics],
             "converged": self.converged, "history": history, "named_columns": self.named_columns,
             "text": None if self.text is None else dict(self.text), "tokenized": self.tokenized, "version": self.version,
         }  # fmt: skip
@@ -151,6 +189,7 @@ class Provenance:
             named_columns=_truth(value, "named_columns"),
             text=_object_or_none(value.get("text")),
             tokenized=_truth(value, "tokenized"),
+            forbidden_topics=_forbidden(value.get("forbidden_topics", [])),
             version=version,
         )
 
@@ -190,6 +229,26 @@ def _threshold(value: Any) -> AnchorThreshold | None:
     if not whole or type(share) not in (int, float) or not 0 <= share < 2**63 or not isinstance(relaxed, bool):
         raise ValueError("the anchor threshold holds what is no number")
     return AnchorThreshold(**value)
+
+
+def _forbidden(value: Any) -> tuple[ForbiddenTopic, ...]:
+    if not isinstance(value, list):
+        raise ValueError("the forbidden topics are not a list")
+    found = []
+    for one in value:
+        if (
+            not isinstance(one, dict)
+            or one.keys() != set(ForbiddenTopic._fields)
+            or not isinstance(one["columns"], list)
+        ):
+            raise ValueError("a forbidden topic does not say which words it holds")
+        columns = tuple(one["columns"])
+        if not all(type(column) is int and 0 <= column < 2**63 for column in (one["word"], *columns)):
+            raise ValueError("a forbidden topic holds what is no column")
+        if not all(type(one[name]) in (int, float) and 0 <= one[name] <= 1 for name in ("share", "prevalence")):
+            raise ValueError("a forbidden topic holds what is no share")
+        found.append(ForbiddenTopic(one["word"], float(one["share"]), float(one["prevalence"]), columns))
+    return tuple(found)
 
 
 def _object_or_none(value: Any) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
@@ -12,16 +13,16 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ._typing import FloatArray
+from .anchors.given import DEFAULT_STRENGTH
 from .corpus.corpus import Corpus
 from .corpus.formats import TABLE_FORMATS, format_of
 from .corpus.read import read_corpus
 from .corpus.text_rule import TextRule
 from .estimator import AnchorTopicModel
 from .exceptions import InputError
-from .interpret.topic_words import top_words
+from .interpret.naming import topic_names
 from .model import Stability, TopicModel
 from .presets import preset as parameters_of_preset
-from .presets import ranking_for
 from .rectify.progress import Report
 from .storage.model_folder import write_model
 from .text_vectorizer import TextVectorizer, refused_if_text
@@ -29,7 +30,7 @@ from .text_vectorizer import TextVectorizer, refused_if_text
 # Options that say where the text of a table is.
 _WHERE = ("text_column", "header", "separator")
 # Parameters of AnchorTopicModel that have an argument of their own here.
-_OWN = ("n_components", "anchors", "forbidden_anchors", "random_state", "n_jobs", "verbose")
+_OWN = ("n_components", "anchors", "forbidden_anchors", "strength", "random_state", "n_jobs", "verbose")
 
 
 class TextTopicModel(TransformerMixin, BaseEstimator):
@@ -50,7 +51,11 @@ class TextTopicModel(TransformerMixin, BaseEstimator):
     anchors : list, optional
         Anchors of up to ``n_components`` topics, each a word or a list of words; the others are chosen.
     forbidden_anchors : list of str, optional
-        Words that must not be chosen as anchors.
+        Words that must not be chosen as anchors. If such a word mostly belongs to one topic, that topic is forbidden too;
+        see :class:`AnchorTopicModel`.
+    strength : float, default=0.01
+        How strongly topics are held to their ``anchors`` when they are refined; 0 gives the anchors no weight. See
+        :class:`AnchorTopicModel`.
     options : dict, optional
         Further parameters of :class:`AnchorTopicModel`, which take precedence over those of the preset, such as
         ``{"composition": "prior-aware"}``.
@@ -104,6 +109,7 @@ class TextTopicModel(TransformerMixin, BaseEstimator):
         vectorizer: TextVectorizer | None = None,
         anchors: Any = None,
         forbidden_anchors: Any = None,
+        strength: float = DEFAULT_STRENGTH,
         options: Mapping[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -114,6 +120,7 @@ class TextTopicModel(TransformerMixin, BaseEstimator):
         self.vectorizer = vectorizer
         self.anchors = anchors
         self.forbidden_anchors = forbidden_anchors
+        self.strength = strength
         self.options = options
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -190,6 +197,11 @@ class TextTopicModel(TransformerMixin, BaseEstimator):
             text={"preset": self.preset, "vectorizer": self.vectorizer_.to_dict()}
         )
         write_model(path, replace(self.model_, provenance=made))
+
+    def with_model(self, model: TopicModel) -> Self:
+        """Return a copy of this fitted estimator with other topics, such as edited ones."""
+        check_is_fitted(self)
+        return copy(self)._take(self.estimator_.with_model(model))
 
     @property
     def model_(self) -> TopicModel:
@@ -332,8 +344,7 @@ class TextTopicModel(TransformerMixin, BaseEstimator):
 
 
 def _names(model: TopicModel) -> list[str]:
-    """Return the labels of the topics or, without labels, the id and the first words of each."""
-    if model.labels is not None and len(set(model.labels)) == model.n_components:
-        return list(model.labels)
-    words = top_words(model, 3, ranking=ranking_for(model))
-    return [f"{number} {' '.join(own)}" for number, own in zip(model.ids, words, strict=True)]
+    """Return the labels of the topics; an automatic or repeated one with the id of its topic before it."""
+    names, labels = topic_names(model), model.labels or ("",) * model.n_components
+    own = [bool(label) and names.count(label) == 1 for label in labels]
+    return [name if mine else f"{number} {name}" for number, name, mine in zip(model.ids, names, own, strict=True)]

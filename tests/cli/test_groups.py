@@ -78,8 +78,8 @@ def test_a_table_for_documents_without_columns(folder):
 
 
 def test_the_table_shows_what_stands_out(folder, sampled):
-    found = expected(folder)
-    done = groups(folder, "--top", 1, "-n", 3)
+    found = expected(folder, order="natural")
+    done = groups(folder, "--top", 1, "-n", 3, "--order", "natural")
     lines = done.stdout.splitlines()[1:]
     assert len(lines) == len(found.groups)
     everywhere = found.n_docs @ found.prevalence / found.n_docs.sum()
@@ -105,13 +105,21 @@ def test_a_table_for_other_programs(folder, tmp_path):
 
 
 def test_a_group_of_one_document_has_no_interval(folder, tmp_path):
-    told = json.loads(groups(folder, "--json", by="alone").stdout)["rows"]
+    told = json.loads(groups(folder, "--json", "--min-docs", 1, by="alone").stdout)["rows"]
     alone = [row for row in told if row["group"] == "[bold]alone"]
     assert all(row["low"] is None and row["high"] is None and row["n_docs"] == 1 for row in alone)
-    assert "[bold]alone" in groups(folder, by="alone").stdout
-    groups(folder, "-o", tmp_path / "shares.csv", by="alone")
+    assert "[bold]alone" in groups(folder, "--min-docs", 1, by="alone").stdout
+    groups(folder, "-o", tmp_path / "shares.csv", "--min-docs", 1, by="alone")
     with (tmp_path / "shares.csv").open(newline="") as stream:
         assert {row["low"] for row in csv.DictReader(stream) if row["group"] == "[bold]alone"} == {""}
+
+
+def test_small_groups_are_left_out_and_said(folder):
+    done = groups(folder, by="alone")
+    assert "[bold]alone" not in done.stdout
+    assert "1 groups of fewer than 5 documents, with 1 documents" in " ".join(done.stderr.split())
+    told = json.loads(groups(folder, "--json", by="alone").stdout)
+    assert (told["min_docs"], told["small_groups"], told["documents_in_small_groups"]) == (5, 1, 1)
 
 
 @pytest.mark.parametrize(

@@ -48,11 +48,12 @@ def test_a_table_the_reasons_and_the_command(folder, corpus):
     assert re.split(r"\s{2,}", columns.strip())[:3] == ["topics", "× chance", "found again"]
     expected = compare(corpus, range(2, 7))
     for row, line in zip(expected.rows(), rest, strict=False):
-        cells = [cell for cell in line.split() if cell != "<"]
-        assert ("<" in line) == row["recommended"]
+        cells = [cell for cell in line.split() if cell != "recommended"]
+        assert ("recommended" in line) == row["recommended"]
         assert cells[0] == str(row["n_components"])
         assert cells[2] == f"{row['found_again']:.3g}"
-        assert cells[4] == f"{row['npmi_coherence']:.3f}"
+        assert cells[4] == f"{row['heldout_perplexity']:,.0f}"
+        assert cells[5] == f"{row['npmi_coherence']:.3f}"
     text = result.stdout
     assert "Recommended: 4 topics." in text
     for reason in expected.reasons:
@@ -65,6 +66,7 @@ def test_json(folder, corpus):
     expected = compare(corpus, (3, 4), random_state=2)
     assert found["recommended"] == expected.recommended
     assert found["reasons"] == expected.reasons
+    assert [level["n_components"] for level in found["levels"]] == [level.n_components for level in expected.levels]
     assert found["eigenvalues"] == pytest.approx(expected.eigenvalues.tolist(), rel=1e-9)
     assert found["directions"]["n"] == expected.directions.n
     assert [row["n_components"] for row in found["rows"]] == [3, 4]
@@ -127,6 +129,25 @@ def test_the_command_works_as_printed(folder, tmp_path):
     assert done.exit_code == 0, done.output
     rule = aw.load_model(tmp_path / "model").model_.provenance.vocabulary_rule
     assert (rule.min_df, rule.keep_words) == (2, ("treea", "fisha"))
+
+
+def test_the_commands_of_all_levels_work_as_printed(tmp_path):
+    source = tmp_path / "eight kinds.txt"
+    chance = np.random.default_rng(0)
+    names = ("fish", "ship", "tree", "bird", "road", "moon", "lamp", "desk")
+    kinds = [[f"{name}{letter}" for letter in "abcdefgh"] for name in names]
+    source.write_text("\n".join(" ".join(chance.choice(kinds[i % 8], 9)) for i in range(400)))
+    result = scan(source, "-k", "2,3,4")
+    assert "No single number is recommended." in result.stdout
+    levels = json.loads(scan(source, "-k", "2,3,4", "--json", "-q").stdout)["levels"]
+    commands = re.findall("Learn them with: (anchorwords fit .* -o MODEL)", result.stdout)
+    assert len(commands) == len(levels) > 0
+    for i, (command, level) in enumerate(zip(commands, levels, strict=True)):
+        arguments = shlex.split(command)[1:]
+        arguments[-1] = str(tmp_path / f"model-{i}")
+        done = runner.invoke(app, arguments)
+        assert done.exit_code == 0, done.output
+        assert aw.load_model(arguments[-1]).model_.n_components == level["n_components"]
 
 
 def test_numbers():

@@ -223,3 +223,17 @@ def test_a_topic_that_no_document_holds():
     found = topic_documents(lonely, documents(counts), WORDS)
     assert found[4] == []
     assert all(found[:4])
+
+
+@pytest.mark.parametrize(("column", "declared"), [("title", "title"), ("title", None), (" Title", None)])
+def test_documents_are_called_by_a_column_of_titles(column, declared):
+    corpus = sampled()
+    titles = [None if row == 7 else f"On report {row}" for row in range(corpus.n_docs)]
+    table = {column: titles, "year": [2000 + row % 9 for row in range(corpus.n_docs)]}
+    named = aw.Corpus(corpus.counts, corpus.vocabulary, corpus.doc_ids, documents=table, title=declared)
+    by_id = topic_documents(fitted(), as_source(corpus), corpus.vocabulary)
+    by_title = topic_documents(fitted(), as_source(named), corpus.vocabulary)
+    for plain, titled in zip(by_id, by_title, strict=True):
+        for one, other in zip(plain, titled, strict=True):
+            assert other["name"] == ("report 7" if one["name"] == "report 7" else f"On {one['name']}")
+            assert [key for key, _ in other["values"]] == ["year"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anchorwords.exploring.plain import LONGEST_NAME, LONGEST_TEXT, beginning, label_of, name, number, numbers
+from anchorwords.exploring.plain import LONGEST_NAME, LONGEST_TEXT, beginning, name, number, numbers
 
 # Any character that Python can hold, lone surrogates and controls with them.
 anything = st.text(st.characters(codec=None, min_codepoint=0, max_codepoint=0x10FFFF), max_size=400)
@@ -101,30 +101,3 @@ def test_a_book_is_not_read_to_its_end():
     book = "word \n\t" * 10**6
     assert beginning(book) == name(" ".join(["word"] * 100), LONGEST_TEXT)
     assert beginning(" " * 10**6 + "late") == ""
-
-
-@pytest.mark.parametrize(
-    ("words", "label"),
-    [
-        (["cat", "dog", "bird", "fish"], "cat dog bird"),
-        (["model", "models", "modeling", "network", "data"], "model network data"),
-        (["networks", "Network", "unit", "units", "rate"], "networks unit rate"),
-        (["in", "is", "it", "if"], "in is it"),  # short words are no one's plural
-        (["star wars", "star trek", "alien", "dune"], "star wars · star trek · alien"),
-        (["only"], "only"),
-        ([], ""),
-        (["", " ", "a"], " · ".join(["", " ", "a"])),
-        (["x" * 10_000, "x" * 10_001], "x" * 10_000),
-    ],
-)
-def test_labels_of_words(words, label):
-    assert label_of(words, 3) == label
-
-
-@given(st.lists(st.text(max_size=6), max_size=9), st.integers(1, 4))
-def test_labels_take_words_in_their_order(words, n):
-    label = label_of(words, n)
-    separator = " · " if " · " in label or any(" " in word for word in words) else " "
-    first = words[0] if words else ""
-    assert label.startswith(first)
-    assert label.count(separator) <= n - 1 + sum(word.count(separator) for word in words)

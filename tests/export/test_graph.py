@@ -11,6 +11,7 @@ import anchorwords as aw
 from anchorwords.exceptions import InputError
 from anchorwords.export import write_graph
 from anchorwords.interpret.association import topic_association
+from anchorwords.interpret.naming import automatic_labels
 from anchorwords.interpret.topic_words import top_words
 from tests.interpret.records import random_topics, record_of
 
@@ -63,7 +64,7 @@ def test_networkx_reads_it_back(model, tmp_path, kind):
         assert node["prevalence"] == model.prevalence[k]
         assert node["anchor"] == cleaned(model.vocabulary[model.anchors[k]])
         assert node["words"] == cleaned(" ".join(words[k]))
-        assert node["label"] == cleaned(" ".join(words[k][:3]))
+        assert node["label"] == cleaned(automatic_labels(model)[k])
     ratio = topic_association(model).ratio
     expected = {(k, m) for k in range(4) for m in range(k + 1, 4)} - {(0, 3)}
     assert {(int(a), int(b)) for a, b in graph.edges} == expected

@@ -12,7 +12,9 @@ import anchorwords as aw
 from anchorwords.datasets import make_topics
 from anchorwords.exceptions import InputError
 from anchorwords.infer import compose
-from anchorwords.interpret.prevalence import _Sums, prevalence_by
+from anchorwords.interpret.group_sums import GroupSums
+from anchorwords.interpret.naming import topic_names
+from anchorwords.interpret.prevalence import prevalence_by
 from anchorwords.interpret.topic_words import top_words
 from tests.interpret.records import record_of
 
@@ -126,23 +128,23 @@ def test_small_groups_and_documents_left_out(model, sampled):
     counts = sampled.corpus.counts.toarray()[:8]
     counts[3] = 0
     labels = ["one", "two", None, "none", "two", float("nan"), np.nan, "late"]
-    found = prevalence_by(model, counts, labels)
-    assert found.groups == ("late", "none", "one", "two")
-    assert found.n_docs.tolist() == [1, 0, 1, 2]
+    found = prevalence_by(model, counts, labels, min_docs=1, order="natural")
+    assert found.groups == ("late", "one", "two")  # a group without known words is smaller than any
+    assert found.n_docs.tolist() == [1, 1, 2]
+    assert (found.n_small_groups, found.n_in_small_groups) == (1, 0)
     assert (found.n_without_group, found.n_without_words) == (3, 1)
     weights = model.transform(counts)
-    np.testing.assert_allclose(found.prevalence[2], weights[0], rtol=ROUNDING)
-    assert np.isnan(found.prevalence[1]).all()
-    assert np.isnan(found.low[:3]).all()
-    assert np.isnan(found.high[:3]).all()
+    np.testing.assert_allclose(found.prevalence[1], weights[0], rtol=ROUNDING)
+    assert np.isnan(found.low[:2]).all()
+    assert np.isnan(found.high[:2]).all()
     # Two documents: the quantile of t with one degree of freedom is large.
     half = stats.t.ppf(0.95, 1) * np.abs(weights[1] - weights[4]) / 2
-    np.testing.assert_allclose(found.high[3], np.minimum(weights[[1, 4]].mean(axis=0) + half, 1.0), rtol=1e-9)
+    np.testing.assert_allclose(found.high[2], np.minimum(weights[[1, 4]].mean(axis=0) + half, 1.0), rtol=1e-9)
     rows = found.rows()
-    assert len(rows) == 4 * 5
-    assert rows[16] == {
-        "group": "two", "topic": 1, "prevalence": found.prevalence[3, 1], "low": found.low[3, 1],
-        "high": found.high[3, 1], "n_docs": 2, "n_tokens": int(counts[[1, 4]].sum()),
+    assert len(rows) == 3 * 5
+    assert rows[11] == {
+        "group": "two", "topic": 1, "label": topic_names(model)[1], "prevalence": found.prevalence[2, 1],
+        "low": found.low[2, 1], "high": found.high[2, 1], "n_docs": 2, "n_tokens": int(counts[[1, 4]].sum()),
     }  # fmt: skip
 
 
@@ -176,7 +178,7 @@ def test_labels_of_any_kind(model, sampled):
         (pl.Series([3, None, 1] * 2), (1, 3)),
         ((label for label in "abcabc"), ("a", "b", "c")),
     ):
-        found = prevalence_by(model, counts, labels)
+        found = prevalence_by(model, counts, labels, min_docs=1, order="natural")
         assert found.groups == expected
         assert found.n_docs.sum() + found.n_without_group == 6
 
@@ -239,9 +241,9 @@ def test_the_scale_of_weights_does_not_matter(power, n_blocks):
     # Squares of weights below 1e-162 are zero: found by the campaign, as a division of zero by zero.
     rng = np.random.default_rng(0)
     groups, w, a = rng.integers(0, 3, 40), rng.dirichlet([0.3] * 4, 40), rng.uniform(1.0, 100.0, 40)
-    plain = _Sums(3, 4)
+    plain = GroupSums(3, 4)
     plain.add(groups, w, a, a)
-    sums = _Sums(3, 4)
+    sums = GroupSums(3, 4)
     for rows in np.array_split(np.arange(40), n_blocks):
         tiny = np.ldexp(a[rows], power)
         sums.add(groups[rows], w[rows], tiny, tiny)
@@ -253,7 +255,7 @@ def test_the_scale_of_weights_does_not_matter(power, n_blocks):
 def test_weights_that_differ_by_all_the_range_of_numbers(order):
     a = np.array([1e-300, 3e-300, 1e300, 2e300, 1e-300])[::order]
     w = np.array([[1.0, 0.0], [0.0, 1.0], [0.25, 0.75], [1.0, 0.0], [0.0, 1.0]])[::order]
-    sums = _Sums(1, 2)
+    sums = GroupSums(1, 2)
     for row in range(5):
         sums.add(np.array([0]), w[[row]], a[[row]], a[[row]])
     mean, error = sums.mean_and_error()
@@ -280,7 +282,7 @@ def test_documents_with_several_labels_count_in_each_group(model, sampled):
     tagged = aw.Corpus(sampled.corpus.counts, sampled.corpus.vocabulary, documents={"tags": labels})
     weights = model.transform(sampled.corpus)
     for by_tokens in (False, True):
-        found = prevalence_by(model, tagged, by="tags", by_tokens=by_tokens)
+        found = prevalence_by(model, tagged, by="tags", by_tokens=by_tokens, order="natural")
         assert found.groups == ("a", "b", "c")
         assert found.n_without_group == sum(not own for own in labels)
         for g, group in enumerate(found.groups):
@@ -289,3 +291,53 @@ def test_documents_with_several_labels_count_in_each_group(model, sampled):
             for name in ("prevalence", "low", "high"):
                 np.testing.assert_allclose(getattr(found, name)[g], getattr(alone, name)[0], rtol=ROUNDING)
             assert by_tokens or found.prevalence[g] == pytest.approx(weights[rows].mean(axis=0))
+
+
+def test_small_groups_are_left_out_and_counted(model, sampled):
+    sizes = {"a": 4, "b": 300, "c": 5, "d": 1}
+    labels = [name for name, size in sizes.items() for _ in range(size)]
+    labels += [("b", "d")] * 2 + [None] * (600 - len(labels) - 2)
+    found = prevalence_by(model, sampled.corpus, labels)
+    assert found.groups == ("b", "c")
+    assert found.n_docs.tolist() == [302, 5]
+    # Of the documents of small groups, the two with ("b", "d") are still in a group.
+    assert (found.min_docs, found.n_small_groups, found.n_in_small_groups) == (5, 2, 5)
+    every = prevalence_by(model, sampled.corpus, labels, min_docs=1)
+    assert every.groups == ("b", "c", "a", "d")
+    np.testing.assert_array_equal(every.prevalence[:2], found.prevalence)
+    with pytest.raises(InputError, match=r"no group has 400 documents .* the largest has 302: lower min_docs"):
+        prevalence_by(model, sampled.corpus, labels, min_docs=400)
+
+
+def test_order_of_groups(model, sampled, years):
+    names = [f"y{year}" for year in years]
+    by_size = prevalence_by(model, sampled.corpus, names)
+    assert (np.diff(by_size.n_docs) <= 0).all()
+    natural = prevalence_by(model, sampled.corpus, names, order="natural")
+    assert natural.groups == tuple(sorted(natural.groups))
+    # Numbers have an order of their own, which only order="size" changes.
+    assert prevalence_by(model, sampled.corpus, years).groups == tuple(range(1990, 1996))
+    assert prevalence_by(model, sampled.corpus, years, order="size").groups == tuple(int(y[1:]) for y in by_size.groups)
+    with pytest.raises(InputError, match="order must be one of 'auto', 'size', 'natural'"):
+        prevalence_by(model, sampled.corpus, years, order="alphabet")
+
+
+def test_a_separator_is_the_same_as_a_list(model, sampled):
+    rng = np.random.default_rng(4)
+    lists = [tuple(rng.choice(["a", "b c", "d"], rng.integers(0, 4), replace=False)) for _ in range(600)]
+    texts = ["; ".join(own) if own else None for own in lists]
+    expected = prevalence_by(model, sampled.corpus, lists)
+    found = prevalence_by(model, sampled.corpus, texts, separator=";")
+    assert found.rows() == expected.rows()
+    assert found.n_without_group == expected.n_without_group
+    with pytest.raises(InputError, match="separator must be a string such as ';'"):
+        prevalence_by(model, sampled.corpus, texts, separator="")
+
+
+def test_topics_are_reported_by_id_and_name(sampled):
+    import dataclasses
+
+    model = aw.AnchorTopicModel(5).fit(sampled.corpus).model_
+    edited = dataclasses.replace(model, ids=(7, 3, 0, 9, 4), labels=("p", "q", "r", "s", "t"))
+    rows = prevalence_by(edited, sampled.corpus, ["x"] * 600).rows()
+    assert [(row["topic"], row["label"]) for row in rows] == list(zip(edited.ids, edited.labels, strict=True))

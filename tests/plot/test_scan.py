@@ -19,9 +19,10 @@ def scanned(sampled):
 def test_panels(scanned):
     figure = draw(scanned)
     assert [ax.get_title().split("\n")[0] for ax in figure.axes] == [
-        "Strength of the K-th direction", "Topics found again in the other half", "NPMI coherence", "Topic diversity",
+        "Strength of the K-th direction", "Topics found again in the other half", "Held-out perplexity",
+        "NPMI coherence", "Topic diversity", "Dissimilarity",
     ]  # fmt: skip
-    strength, found, coherence, _ = figure.axes
+    strength, found, perplexity, coherence, *_ = figure.axes
     values, energies, noise = strength.lines[:3]
     np.testing.assert_array_equal(values.get_ydata(), scanned.eigenvalues)
     np.testing.assert_array_equal(energies.get_ydata()[:5], scanned.directions.energies[:5])
@@ -30,17 +31,18 @@ def test_panels(scanned):
     assert found.lines[0].get_xdata().tolist() == [2, 3, 5, 8]
     assert found.lines[0].get_ydata().tolist() == [row["found_again"] for row in rows]
     assert coherence.lines[0].get_ydata().tolist() == [row["npmi_coherence"] for row in rows]
+    assert perplexity.lines[0].get_ydata().tolist() == [row["heldout_perplexity"] for row in rows]
     for ax in figure.axes:
         assert list(ax.lines[-1].get_xdata()) == [scanned.recommended, scanned.recommended]
-        assert ax.texts[-1].get_text().strip() == str(scanned.recommended)
+        assert ax.texts[-1].get_text() == f"recommended {scanned.recommended}"
     figure.canvas.draw()
 
 
 def test_other_metrics(scanned):
-    assert len(draw(scanned, metrics=[]).axes) == 2
+    assert len(draw(scanned, metrics=[]).axes) == 3
     figure = draw(scanned, metrics=["specificity", "dissimilarity", "npmi_coherence"])
-    assert len(figure.axes) == 6  # five panels, and an empty one
-    assert figure.axes[2].get_title() == "Specificity\n(higher is better)"
+    assert len(figure.axes) == 6  # three by halves, and three metrics
+    assert figure.axes[3].get_title() == "Specificity\n(higher is better)"
     with pytest.raises(InputError, match="has not measured 'entropy': draw some of npmi_coherence, topic_diversity"):
         draw(scanned, metrics=["entropy"])
 

@@ -22,6 +22,7 @@ from anchorwords.model import TopicModel
 from anchorwords.refine import refinement as refine
 from anchorwords.refine import sweep
 from anchorwords.refine.anchored import own_words, with_topics
+from anchorwords.refine.guided import Guided
 from anchorwords.refine.refinement import (
     Refinement,
     check_refinement,
@@ -373,11 +374,14 @@ def test_no_word_of_a_group_is_another_topics_anchor():
     B = np.array([[0.60, 0.00], [0.01, 0.70], [0.09, 0.20], [0.30, 0.10]])
     A = np.eye(2) / 2
     spectral = replace(model_of(B, A, [0, 2]), anchor_groups=((0, 1), (2,)))
-    model = with_topics(spectral, B, A, 1, None, (0.0,))
+    model = with_topics(spectral, B, A, Guided(((0, 1),)), None, (0.0,))
     check_refined(model)
     assert model.anchor_groups == ((0, 1), (2,))
     np.testing.assert_allclose(model.B[:2].argmax(axis=1), [0, 1])  # words of a group are not made anyone's own
-    assert with_topics(replace(spectral, anchor_groups=None), B, A, 1, None, (0.0,)).anchors.tolist() == [0, 1]
+    assert with_topics(replace(spectral, anchor_groups=None), B, A, Guided(((0,),)), None, (0.0,)).anchors.tolist() == [
+        0,
+        1,
+    ]
 
 
 def test_forbidden_words_stay_forbidden_where_most_topics_are_given(counts):
@@ -578,7 +582,7 @@ def test_topics_that_share_no_word_are_left_alone():
 
 def test_a_topic_whose_words_are_all_others_anchors_is_its_own_anchor():
     B = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 0.5], [0.0, 0.0, 0.5], [0.0, 0.0, 0.0]])
-    model = with_topics(model_of(B, np.eye(3) / 3, [0, 1, 2]), B, np.eye(3) / 3, 0, None, (0.0,))
+    model = with_topics(model_of(B, np.eye(3) / 3, [0, 1, 2]), B, np.eye(3) / 3, Guided(), None, (0.0,))
     check_refined(model)
     assert sorted(model.B.max(axis=0)) == [0.5, 1.0, 1.0] or model.B.max(axis=0).tolist() == [1.0, 1.0, 1.0]
 

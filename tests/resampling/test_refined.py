@@ -96,7 +96,7 @@ def test_whole_weights_are_documents_that_come_several_times(truth, models, how,
         times = statistics.weights[r][shard_of(0, len(long), 8, 0)]
         np.testing.assert_array_equal(statistics.document_weights(r), times)
         again = aw.Corpus(np.repeat(long, times.astype(int), axis=0), truth.corpus.vocabulary).counts
-        one = _refined(spectral, statistics, r, how["refinement"], choice, None)
+        one = _refined(spectral, statistics, r, how["refinement"], choice, 0.0, None)
         two = refine_topics(spectral, again, how["refinement"])
         np.testing.assert_allclose(one.B, two.B, atol=ORDER)
         np.testing.assert_allclose(one.A, two.A, atol=ORDER)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from anchorwords.scanning.directions import Directions
+from anchorwords.scanning.levels import levels_of
 from anchorwords.scanning.recommend import _ordinal, recommend
 from anchorwords.scanning.record import Candidate, Scan
 from anchorwords.scanning.replication import Reproduced
@@ -44,57 +45,67 @@ def test_the_nearest_number_given():
     assert recommend([candidate(6, 6), candidate(8, 7)], directions(7, 9), NONE)[0] == 6  # a tie
 
 
-def test_the_largest_number_of_which_most_are_found_again():
-    given = [candidate(K, n) for K, n in ((10, 8), (20, 13), (30, 14), (40, 15))]
-    number, reasons = recommend(given, directions(41, 41), NONE)
-    assert number == 20
-    text = " ".join(reasons)
-    assert "up to the 40th, which is 5.0 times as strong as chance, is in both halves" in text
-    assert "With 20 topics, 13 are found again in the other half of the documents (similarity 0.59 in the mean)" in text
-    assert "with 30, only 14 are: 20 is the largest number of topics of which most are" in text
-    assert "do not single out" in text
+def heldout(K, found, likelihood):
+    return Candidate(K, {}, candidate(K, found).reproduced, 9, True, (likelihood,))
 
 
-def test_faint_directions_bound_but_do_not_decide():
-    given = [candidate(K, n) for K, n in ((10, 8), (20, 13), (30, 14), (40, 39))]
-    number, reasons = recommend(given, directions(31, 41, gap=1.1), NONE)
-    assert number == 20  # 40 is more than directions allow, 30 finds fewer than half
-    assert "31 directions" in reasons[0]
-    assert reasons[0].endswith("and hardly stronger than the next.")
-    assert not any("nearest" in reason for reason in reasons)
+FLAT = [heldout(10, 8, -7.0), heldout(20, 14, -6.9), heldout(30, 14, -6.8), heldout(40, 14, -6.799)]
 
 
-def test_most_are_found_even_at_the_largest():
-    number, reasons = recommend([candidate(10, 6), candidate(20, 15)], directions(21, 21), NONE)
-    assert number == 20
-    assert "a scan of larger ones may find more" in reasons[-1]
+def test_levels_are_where_the_curves_flatten():
+    # F - 3/4 K: 0.5, -1, -8.5, -16. F - K/2: 3, 4, -1, -6. L - 0.02 log2 K: -7.066, -6.986, -6.898, -6.905.
+    levels = levels_of(FLAT, directions(41, 41))
+    assert [(level.name, level.n_components) for level in levels] == [("coarse", 10), ("medium", 20), ("fine", 30)]
+    assert not any(level.at_grid_end for level in levels)
+    assert levels[1].gained == f"held-out perplexity {np.exp(6.9):,.0f} instead of {np.exp(7.0):,.0f}"
+    assert levels[1].lost == "70% of topics replicate instead of 80%"
+    number, reasons = recommend(FLAT, directions(41, 41), NONE, levels)
+    assert number is None
+    assert "The data do not support a single number" in reasons[1]
+    assert not any("scan ended" in reason for reason in reasons)
+
+
+def test_larger_numbers_do_not_move_levels_once_curves_are_flat():
+    more = [*FLAT, heldout(80, 15, -6.79), heldout(200, 16, -6.78)]
+    short, long = (levels_of(some, directions(201, 201)) for some in (FLAT, more))
+    assert [level.n_components for level in short] == [level.n_components for level in long]
+
+
+def test_a_grid_that_ends_too_early_is_told():
+    given = [heldout(10, 8, -7.0), heldout(20, 14, -6.9), heldout(40, 15, -6.5)]
+    levels = levels_of(given, directions(41, 41))
+    assert [level.at_grid_end for level in levels] == [False, False, True]
+    number, reasons = recommend(given, directions(41, 41), NONE, levels)
+    assert number is None
+    assert "The scan ended before the curve did (fine): try numbers from 40 to 80, such as 40:80:8." in reasons
+
+
+def test_directions_bound_the_levels():
+    given = [heldout(10, 10, -7.0), heldout(20, 12, -6.9), heldout(40, 40, -6.5)]
+    assert max(level.n_components for level in levels_of(given, directions(20, 41))) <= 20
+    assert recommend(given, directions(20, 41), NONE)[0] is None  # 12 of 20 are less than two thirds
 
 
 def test_nothing_is_found_again():
     number, reasons = recommend([candidate(4, 1), candidate(8, 1)], directions(0, 9), NONE)
-    assert number == 4
-    assert "may be chance" in reasons[0]
-    assert "uncertain" in reasons[-1]
+    assert number is None
+    assert "No direction of the co-occurrence is in both halves" in reasons[0]
+    assert "Topics of these documents are uncertain" in " ".join(reasons)
 
 
 def test_the_mean_over_splits():
-    given = [candidate(10, 8), candidate(20, 14, 8), candidate(30, 15, 15)]
-    assert given[1].found_again == 11.0
-    assert recommend(given, directions(31, 31), NONE)[0] == 20
-    assert given[1].stability == pytest.approx((14 * 0.8 + 6 * 0.2 + 8 * 0.8 + 12 * 0.2) / 40)
+    # 12 and 16 of 20: their mean, 14, is more than two thirds.
+    assert recommend([candidate(10, 9, 9), candidate(20, 12, 16)], directions(20, 21), NONE)[0] == 20
+    assert recommend([candidate(10, 9, 9), candidate(20, 12, 12)], directions(20, 21), NONE)[0] is None
 
 
 def test_coherence_and_convergence_are_told():
-    given = [
-        candidate(5, 5, npmi=0.1),
-        candidate(10, 9, npmi=0.25, converged=False),
-        candidate(15, 3, npmi=float("nan")),
-    ]
-    number, reasons = recommend(given, directions(16, 16), NONE)
+    given = [candidate(5, 5, npmi=0.2), candidate(10, 9, npmi=0.25, converged=False)]
+    number, reasons = recommend(given, directions(10, 11), NONE)
     assert number == 10
     assert "Coherence (NPMI) is highest there: 0.250." in reasons
     assert "ENN did not converge with 10 topics: what is said of these is less certain." in reasons
-    reasons = recommend([candidate(5, 5, npmi=0.3), given[1]], directions(11, 11), NONE)[1]
+    reasons = recommend([candidate(5, 5, npmi=0.3), given[1]], directions(10, 11), NONE)[1]
     assert "Coherence (NPMI) is 0.250 there; it is highest with 5 topics, 0.300." in reasons
 
 
@@ -110,7 +121,7 @@ def test_without_halves_the_widest_gap():
 
 def test_a_single_number():
     number, reasons = recommend([candidate(6, 4)], directions(3, 7), NONE)
-    assert number == 6
+    assert number is None
     assert "Only one number" in reasons[0]
     assert "4 are found again" in reasons[1]
     assert recommend([candidate(6)], None, NONE)[1] == reasons[:1]

@@ -21,8 +21,8 @@ from anchorwords.corpus.cleaning import Cleaning
 from anchorwords.corpus.text_rule import TextRule
 from anchorwords.exceptions import InputError, ModelFormatError
 from anchorwords.linalg.fixed_point import Iteration
-from anchorwords.model import Stability, TopicModel
-from anchorwords.provenance import Provenance
+from anchorwords.model import Edit, Parts, Stability, TopicModel
+from anchorwords.provenance import ForbiddenTopic, Provenance
 from anchorwords.storage import folders as _folders
 from anchorwords.storage import model_folder as persist
 from anchorwords.storage.model_folder import read_model, write_model
@@ -42,6 +42,8 @@ OPTIONAL = {
     "ids": (),
     "provenance": Provenance(),
     "left_out": None,
+    "parts": None,
+    "edits": (),
 }
 
 
@@ -235,8 +237,8 @@ def test_words_of_any_kind_survive(sampled, tmp_path):
 def test_every_field_of_the_record_has_a_place():
     # A field that is added later needs a place in the folder, and a new version where readers must know it.
     facts = persist._facts_of(model_v4.record()).keys() - {"n_words", "n_components"}
-    assert facts == {"A_raw_sum", "stability", "labels", "ids", "provenance"}
-    placed = {name.split(".")[0] for name in persist._LAYOUT} | facts
+    assert facts == {"A_raw_sum", "stability", "labels", "ids", "provenance", "edits"}
+    placed = {name.split(".")[0] for name in persist._LAYOUT} - {"parts_dual"} | facts
     assert placed == {field.name for field in dataclasses.fields(TopicModel)}
     parts = {name.removeprefix("stability.") for name in persist._LAYOUT if name.startswith("stability.")}
     assert parts | persist._STABILITY_NUMBERS.keys() == {field.name for field in dataclasses.fields(Stability)}
@@ -246,13 +248,22 @@ def test_every_field_of_the_record_has_a_place():
 
 
 # Parts of the provenance that came after the fixture of version 4.
-LATER = {"text": {"preset": "readers", "vectorizer": {"numbers": True}}, "tokenized": True}
+LATER = {
+    "text": {"preset": "readers", "vectorizer": {"numbers": True}},
+    "tokenized": True,
+    "forbidden_topics": (ForbiddenTopic(2, 0.75, 0.125, (2, 0)),),
+}
 
 
 def complete() -> TopicModel:
     """A record in which every part differs from its default."""
+    record = with_provenance(model_v4.record(), **LATER)
+    K = record.n_components
     return dataclasses.replace(
-        with_provenance(model_v4.record(), **LATER), left_out=np.array([0, 7, 2**31 - 1], dtype=np.int32)
+        record,
+        left_out=np.array([0, 7, 2**31 - 1], dtype=np.int32),
+        parts=Parts(record.B[:, ::-1], record.A[::-1, ::-1], np.arange(K)[::-1], np.eye(K)),
+        edits=(Edit("merge", (2, 9), (2,)), Edit("rename", (5,), (5,), ("a name",))),
     )
 
 
@@ -262,7 +273,10 @@ def test_the_fixture_of_version_4_has_no_default_values():
     for record, parts in ((complete(), OPTIONAL), (complete().provenance, vars(Provenance(version="")))):
         for name, default in parts.items():
             assert getattr(record, name) is not None
-            assert name in ("Y", "composition_dual", "anchor_rows", "left_out") or getattr(record, name) != default
+            assert (
+                name in ("Y", "composition_dual", "anchor_rows", "left_out", "parts")
+                or getattr(record, name) != default
+            )
     assert model_v4.record().ids != (0, 1, 2)
 
 
@@ -414,7 +428,7 @@ def test_compositions_are_the_same_bits(sampled, tmp_path, n_topics, n_words):
 def test_the_manifest_says_what_wrote_it(fitted, tmp_path):
     fitted.save(tmp_path / "model")
     manifest = json.loads((tmp_path / "model" / "model.json").read_text(encoding="utf-8"))
-    assert (manifest["format"], manifest["format_version"]) == ("anchorwords-model", 4)
+    assert (manifest["format"], manifest["format_version"]) == ("anchorwords-model", 5)
     assert manifest["written_by"] == f"anchorwords {aw.__version__}"
     versions = {name: importlib.metadata.version(name) for name in ("numpy", "scipy", "numba", "scikit-learn")}
     assert manifest["libraries"] == {"python": platform.python_version(), **versions}
@@ -498,11 +512,11 @@ def test_the_fixture_of_version_4_composes_documents():
     assert then.transform(X).tobytes() == older.transform(X).tobytes()
 
 
-def test_a_folder_of_version_3_that_is_saved_again_has_version_4(folder_v3):
+def test_a_folder_of_version_3_that_is_saved_again_has_the_new_version(folder_v3):
     before = aw.load_model(folder_v3)
     before.save(folder_v3)
     manifest = manifest_of(folder_v3)
-    assert manifest["format_version"] == 4
+    assert manifest["format_version"] == 5
     assert "metadata" not in manifest
     after = aw.load_model(folder_v3)
     same_record(after.model_, model_v3.record())
@@ -724,7 +738,12 @@ def test_hostile_arrays_are_refused(folder, name, change):
 
 @pytest.mark.parametrize("name", persist._LAYOUT)
 def test_an_array_that_is_missing(folder, name):
+    if name.startswith("parts"):  # not in the fixture
+        write_model(folder, complete())
     rewrite(folder, lambda tensors: tensors.pop(name, None))  # left_out is not in the fixture
+    if name == "parts_dual":
+        assert aw.load_model(folder).model_.parts.composition_dual is None
+        return
     if name in ("Y", "composition_dual", "log_likelihood", "left_out"):  # a model without it is a model
         assert getattr(aw.load_model(folder).model_, name) is None
     else:
@@ -816,7 +835,7 @@ FACTS = [
     ({"provenance": {}}, "n_iter or converged is missing"),
     ({"format": "other"}, "does not describe an anchorwords model"),
     ({"format": "anchorwords-corpus"}, "does not describe an anchorwords model"),
-    ({"format_version": 99}, "has model format 99, but this version reads 4: upgrade anchorwords, or fit and save"),
+    ({"format_version": 99}, "has model format 99, but this version reads 5: upgrade anchorwords, or fit and save"),
     ({"format_version": 3}, "lacks metadata"),
     ({"format_version": 4.0}, "has model format 4.0"),
     ({"format_version": True}, "has model format True"),
@@ -870,7 +889,7 @@ def test_version_2_says_what_to_do(fitted, tmp_path):
     (tmp_path / "model").mkdir()
     np.save(tmp_path / "model" / "B.npy", fitted.model_.B)
     reseal(tmp_path / "model", {"format": "anchorwords-model", "format_version": 2, "arrays": {"B": "crc32:0"}})
-    assert refused(tmp_path / "model", "format 2, but this version reads 4").endswith(": fit and save the model again.")
+    assert refused(tmp_path / "model", "format 2, but this version reads 5").endswith(": fit and save the model again.")
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", "3", '{"format": "anchorwords-model"', "\0", '"text"'])

@@ -18,6 +18,8 @@ from .._version import __version__
 from .compare import compare
 from .console import tell
 from .demo import demo
+from .edit import edit
+from .effects import effects
 from .evaluate import evaluate
 from .explore import explore
 from .export import export
@@ -27,6 +29,7 @@ from .help_text import add_command
 from .import_ import import_documents
 from .reproduce import reproduce
 from .scan import scan
+from .similar import predict, similar
 from .sketch import sketch_app
 from .topics import topics
 from .transform import transform
@@ -71,11 +74,15 @@ add_command(app, import_documents, "import")
 add_command(app, fit)
 add_command(app, scan)
 add_command(app, topics)
+add_command(app, edit)
 add_command(app, explore)
 add_command(app, transform)
 add_command(app, evaluate)
 add_command(app, compare)
 add_command(app, groups)
+add_command(app, effects)
+add_command(app, similar)
+add_command(app, predict)
 add_command(app, export)
 add_command(app, reproduce)
 app.add_typer(sketch_app)

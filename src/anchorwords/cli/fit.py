@@ -85,7 +85,7 @@ def fit(
     """
     from time import perf_counter
 
-    from ..presets import ranking_for
+    from ..interpret.naming import ranking_for
     from ..storage.model_folder import require_writable_target
     from ..storage.sketch_folder import is_sketch_folder
 
@@ -173,11 +173,15 @@ def _fit_documents(
 
     pruned = pruned_by(corpus, vectorizer, quiet)
     options = own.added_to(guiding.parameters(set(pruned.vocabulary)))
-    named = {name: options.pop(name) for name in (*own.others, "anchors", "forbidden_anchors") if name in options}
+    named = {
+        name: options.pop(name) for name in (*own.others, "anchors", "forbidden_anchors", "strength") if name in options
+    }
     model = TextTopicModel(topics, preset=guiding.preset, vectorizer=vectorizer, options=options, **named)
     with fit_progress(quiet) as progress:
         model.fit_chosen(vectorizer, pruned, progress)
     remark_on_anchors(model.model_.provenance.anchor_threshold, quiet)
+    for topic in model.model_.provenance.forbidden_topics:
+        remark(f"forbidden: {topic.sentence(model.model_.vocabulary)}", quiet)
     if guiding.prior_aware:
         remark(_prior_sentence(model.estimator_), quiet)
     if guiding.replicates:

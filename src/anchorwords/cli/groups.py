@@ -32,6 +32,21 @@ def groups(
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Topics to show per group: those that stand out most.")] = 3,
     words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words to show per topic.")] = 6,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="Split the values of the column at this separator, such as ';': a document counts in each group."
+        ),
+    ] = None,
+    min_docs: Annotated[
+        int, typer.Option("--min-docs", min=1, help="Leave out groups with fewer documents; 1 keeps them all.")
+    ] = 5,
+    order: Annotated[
+        str,
+        typer.Option(
+            help="Order of the groups: size, natural (by label), or auto, which is natural for numbers and dates."
+        ),
+    ] = "auto",
     level: Annotated[float, typer.Option(help="Level of the intervals, between 0 and 1.")] = 0.9,
     by_tokens: Annotated[bool, typer.Option("--by-tokens", help="Weight documents by their number of tokens.")] = False,
     spreadsheet: Spreadsheet = False,
@@ -47,11 +62,12 @@ def groups(
 
     Example: anchorwords groups news-model news.csv --text-column text --by year
 
-    Example: anchorwords groups cve-model cve-corpus --by severity -o shares.csv
+    Example: anchorwords groups papers-model papers.csv --text-column abstract --by subjects --split ';'
     """
     from .. import prevalence_by, top_words
     from ..export.lines import write_lines
-    from ..presets import ranking_for
+    from ..interpret.naming import ranking_for
+    from ..interpret.prevalence import ORDERS
     from ..storage.writing import file_written_whole, require_writable_file
     from .console import remark, working
     from .listings import groups_as_listing
@@ -60,20 +76,26 @@ def groups(
     suffix = None if output is None else suffix_of(output, (".csv", ".tsv"))
     if spreadsheet and output is None:
         raise typer.BadParameter("--spreadsheet is about the table that --output writes: give both")
+    if order not in ORDERS:
+        raise typer.BadParameter(f"--order must be one of {', '.join(ORDERS)}, but is {order}")
     if not 0.0 < level < 1.0:
         raise typer.BadParameter(f"--level must be between 0 and 1, such as 0.9, but is {level}")
     if output is not None:
         require_writable_file(output)
     fitted = loaded(model)
     with opened(source, reading, quiet, jobs, like=fitted, column=by) as corpus, working("Documents", quiet):
-        found = prevalence_by(fitted, corpus, by, level=level, by_tokens=by_tokens, n_jobs=jobs)
+        found = prevalence_by(
+            fitted, corpus, by, separator=split, min_docs=min_docs, order=order, level=level, by_tokens=by_tokens,
+            n_jobs=jobs,
+        )  # fmt: skip
     if output is not None and suffix is not None:
         with file_written_whole(output) as partial:
             write_lines(partial, table_lines(found.rows(), suffix, spreadsheet))
         remark(f"{len(found.groups)} groups x {fitted.n_components} topics written to {output}", quiet)
     if as_json:
         about = {"level": found.level, "documents_without_label": found.n_without_group,
-                 "documents_without_known_words": found.n_without_words}  # fmt: skip
+                 "documents_without_known_words": found.n_without_words, "min_docs": found.min_docs,
+                 "small_groups": found.n_small_groups, "documents_in_small_groups": found.n_in_small_groups}  # fmt: skip
         print_json(about | {"rows": found.rows()})
     elif output is None:
         listed = top_words(fitted, words, ranking=ranking_for(fitted))
@@ -82,3 +104,9 @@ def groups(
         f"left out: {found.n_without_group:,} documents without a group, {found.n_without_words:,} without a known word",
         quiet,
     )
+    if found.n_small_groups:
+        remark(
+            f"left out: {found.n_small_groups:,} groups of fewer than {min_docs} documents, with "
+            f"{found.n_in_small_groups:,} documents that are in no other group; --min-docs 1 keeps them",
+            quiet,
+        )

@@ -36,6 +36,8 @@ class Guidance(NamedTuple):
     refine : bool or None
     prior_aware : bool
     replicates : int
+    strength : float or None
+        How strongly topics are held to their anchors; None is the default of the estimator.
     """
 
     preset: str
@@ -45,6 +47,7 @@ class Guidance(NamedTuple):
     refine: bool | None = None
     prior_aware: bool = False
     replicates: int = 0
+    strength: float | None = None
 
     def parameters(self, words: Collection[str]) -> dict[str, Any]:
         """Arguments of AnchorTopicModel; ``words`` are those of the documents."""
@@ -55,6 +58,8 @@ class Guidance(NamedTuple):
             chosen["anchors"] = [as_anchor(entry, words) for entry in self.anchors]
         if self.forbidden:
             chosen["forbidden_anchors"] = list(self.forbidden)
+        if self.strength is not None:
+            chosen["strength"] = self.strength
         if self.min_anchor_docs is not None:
             chosen["min_anchor_docs"] = self.min_anchor_docs
         if self.refine is not None:
@@ -65,7 +70,12 @@ class Guidance(NamedTuple):
 
     def without_documents(self) -> Guidance:
         """The same for a sketch, or BadParameter for what needs documents."""
-        needs = {"--refine": self.refine, "--prior-aware": self.prior_aware, "--replicates": self.replicates}
+        needs = {
+            "--refine": self.refine,
+            "--strength": self.strength,
+            "--prior-aware": self.prior_aware,
+            "--replicates": self.replicates,
+        }
         if given := [name for name, value in needs.items() if value]:
             raise typer.BadParameter(f"{', '.join(given)} goes over the documents again, which a sketch does not hold")
         return self._replace(preset=PresetName.paper.value)
@@ -93,7 +103,17 @@ def _guiding(
         list[str] | None,
         typer.Option(
             metavar="WORD",
-            help="Never choose this word as an anchor; may be repeated.",
+            help="Never choose this word as an anchor, nor other words of the topic that it mostly belongs to. May be "
+            "repeated.",
+            rich_help_panel=GUIDING,
+        ),
+    ] = None,
+    strength: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="Hold topics to the words of --anchor while they are refined: pseudo-tokens of these words, relative to "
+            "the tokens of the topic. Default: 0.01; 0 gives the words no weight.",
             rich_help_panel=GUIDING,
         ),
     ] = None,
@@ -135,7 +155,7 @@ def _guiding(
     """What the user says about the topics."""
     return Guidance(
         preset.value, tuple(anchor or ()), tuple(forbid or ()), documents_or_share(min_anchor_docs), refine, prior_aware,
-        checked_replicates(replicates),
+        checked_replicates(replicates), strength,
     )  # fmt: skip
 
 

@@ -72,7 +72,7 @@ def groups_as_listing(found: GroupPrevalence, words: list[list[str]], n_topics: 
             low, high = found.low[g, k], found.high[g, k]
             interval = "-" if np.isnan(low) else f"{100 * low:.1f} to {percent(high)}"
             cells.append([
-                *head, percent(found.prevalence[g, k]), interval, percent(everywhere[k]), str(k),
+                *head, percent(found.prevalence[g, k]), interval, percent(everywhere[k]), str(found.topics[k]),
                 separator_of(words[k]).join(words[k]),
             ])  # fmt: skip
             head = ["", ""]

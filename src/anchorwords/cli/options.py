@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from functools import wraps
@@ -422,12 +422,12 @@ def opened(
     *,
     like: AnchorTopicModel | None = None,
     every_word: bool = False,
-    column: str | None = None,
+    column: str | Sequence[str] = (),
 ) -> Iterator[Corpus]:
     """Yield a corpus of any size: a corpus folder itself, anything else read into a temporary folder.
 
-    With ``like`` and ``every_word`` text is read as :func:`anchorwords.read_corpus` does with them. ``column`` is kept with
-    the documents, also if the user has not named it among the columns.
+    With ``like`` and ``every_word`` text is read as :func:`anchorwords.read_corpus` does with them. ``column``, or each
+    of several, is kept with the documents, also if the user has not named it among the columns.
     """
     from .. import import_corpus, open_corpus
     from ..corpus.reading_options import contradicting_options
@@ -446,8 +446,11 @@ def opened(
     documents, options = readable(source, reading)
     options |= {"like": like, "every_word": every_word}
     kept = options["columns"]
-    if column is not None and kept != "all" and column not in (*(kept or ()), *(options["list_columns"] or ())):
-        options["columns"] = [*(kept or ()), column]
+    needed = [column] if isinstance(column, str) else column
+    if kept != "all" and (
+        more := [one for one in needed if one not in (*(kept or ()), *(options["list_columns"] or ()))]
+    ):
+        options["columns"] = [*(kept or ()), *more]
     if like is not None and (given := contradicting_options(documents, **options)):
         raise typer.BadParameter(
             f"{', '.join(map(_option, given))}: text is split into words as it was for the fit, which the model knows"

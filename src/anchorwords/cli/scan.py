@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 
 # Columns of the table: key in a row, title, digits.
 _COLUMNS = (
-    ("stability", "alike", ".2f"), ("npmi_coherence", "NPMI", ".3f"), ("topic_diversity", "diversity", ".2f"),
+    ("stability", "alike", ".2f"), ("heldout_perplexity", "perplexity", ",.0f"),
+    ("npmi_coherence", "NPMI", ".3f"), ("topic_diversity", "diversity", ".2f"),
     ("dissimilarity", "words of its own", ".1f"),
 )  # fmt: skip
 
@@ -68,12 +70,13 @@ def scan(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Say how many topics the documents carry: learn many numbers of them, compare, and recommend one.
+    """Compare numbers of topics: recommend one, or name levels (coarse, medium, fine) where several are defensible.
 
     The documents are split in halves. For each number of topics the table shows how strong the last direction of the
     co-occurrence is in the half that had no part in finding it, as a multiple of chance; how many topics both halves find,
-    and how alike they are; then coherence (NPMI), diversity (share of distinct words among the top 25 of all topics) and how
-    many of a topic's top 20 words no other has. Words and anchors are chosen as by fit; topics are not refined.
+    and how alike they are; the held-out perplexity; then coherence (NPMI), diversity (share of distinct words among the top
+    25 of all topics) and how many of a topic's top 20 words no other has. Words and anchors are chosen as by fit; topics
+    are not refined.
 
     Example: anchorwords scan docword.kos.txt.gz --topics 10:60:10 --plot kos-scan.svg
 
@@ -109,7 +112,10 @@ def scan(
         print_json(_summary(found, left_out, rule, plot))
         return
     options = given_arguments(context, except_for=("topics", "plot", "splits", "seed", "jobs", "as_json", "quiet"))
-    command = shlex.join(["anchorwords", "fit", source, *options, "-k", str(found.recommended), "-o", "MODEL"])
+
+    def command(K: int) -> str:
+        return shlex.join(["anchorwords", "fit", source, *options, "-k", str(K), "-o", "MODEL"])
+
     _show(found, left_out, command)
 
 
@@ -131,7 +137,7 @@ def parsed_numbers(text: str) -> list[int]:
 
 
 def scan_as_listing(scan: Scan) -> Listing:
-    """A line a number of topics; the recommended one is marked."""
+    """One line per number of topics; levels are marked by name."""
     from .tables import Listing
 
     columns: list[tuple[str, Justify]] = [("topics", "right"), ("", "left")]
@@ -139,11 +145,15 @@ def scan_as_listing(scan: Scan) -> Listing:
     if halves:
         columns += [("× chance", "right"), ("found again", "right")]
     rows = scan.rows()
-    shown = [(key, title, form) for key, title, form in _COLUMNS if key in rows[0] and (halves or key != "stability")]
+    shown = [
+        (key, title, form)
+        for key, title, form in _COLUMNS
+        if key in rows[0] and (halves or key not in ("stability", "heldout_perplexity"))
+    ]
     columns += [(title, "right") for _, title, _ in shown]
     cells = []
     for row in rows:
-        line = [str(row["n_components"]), "<" if row["recommended"] else ""]
+        line = [str(row["n_components"]), row["level"] or ("recommended" if row["recommended"] else "")]
         if halves:
             line += [f"{row['energy'] / row['noise']:.1f}" if row["noise"] > 0.0 else "-", f"{row['found_again']:.3g}"]
         cells.append(line + [_number(row[key], form) for key, _, form in shown])
@@ -154,16 +164,26 @@ def _number(value: float, form: str) -> str:
     return "-" if value != value else format(value, form)
 
 
-def _show(scan: Scan, left_out: int, command: str) -> None:
+def _show(scan: Scan, left_out: int, command: Callable[[int], str]) -> None:
     from .console import say
     from .tables import print_listing
 
     say(f"{scan.n_docs:,} documents ({left_out:,} too short) and {scan.n_words:,} words\n")
     print_listing(scan_as_listing(scan), apart=False)
-    say(f"\nRecommended: {scan.recommended} topic{'' if scan.recommended == 1 else 's'}.")
+    if scan.recommended is not None:
+        say(f"\nRecommended: {scan.recommended} topic{'' if scan.recommended == 1 else 's'}.")
+    else:
+        say("\nNo single number is recommended.")
     for reason in scan.reasons:
         say(f"- {reason}")
-    say(f"\nLearn them with: {command}")
+    if scan.recommended is not None:
+        say(f"\nLearn them with: {command(scan.recommended)}")
+        return
+    for level in scan.levels:
+        say(f"\n{level.name}: {level.n_components} topics ({level.why})")
+        say(f"  gained: {level.gained}")
+        say(f"  lost: {level.lost}")
+        say(f"  Learn them with: {command(level.n_components)}")
 
 
 def _require_drawable(path: Path) -> None:
@@ -192,7 +212,8 @@ def _draw(found: Scan, path: Path) -> None:
 def _summary(scan: Scan, left_out: int, rule: dict[str, Any] | None, plot: Path | None) -> dict[str, Any]:
     directions = scan.directions
     return {
-        "recommended": scan.recommended, "reasons": scan.reasons, "rows": scan.rows(), "eigenvalues": scan.eigenvalues,
+        "recommended": scan.recommended, "levels": [level.row() for level in scan.levels],
+        "reasons": scan.reasons, "rows": scan.rows(), "eigenvalues": scan.eigenvalues,
         "directions": None if directions is None else {
             "n": directions.n, "looked_at": directions.n_looked_at, "energies": directions.energies, "gap": directions.gap,
         },

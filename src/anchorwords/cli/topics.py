@@ -137,7 +137,7 @@ def _ranking(
     fitted: AnchorTopicModel, ranking: Ranking | None, weight: float | None, style: Style, as_json: bool
 ) -> str:
     """The order of words, or BadParameter where what was said does not go together."""
-    from ..presets import ranking_for
+    from ..interpret.naming import ranking_for
 
     order = ranking or Ranking(ranking_for(fitted))
     if weight is not None and order not in (Ranking.relevance, Ranking.frex):
@@ -185,12 +185,14 @@ def _add_documents(
     quiet: bool,
 ) -> None:  # fmt: skip
     from .. import top_documents
+    from ..model import as_topic_model
     from .console import document_progress, remark
 
+    record = as_topic_model(fitted)
     with document_progress("Documents", quiet) as progress:
         found = top_documents(fitted, source, n, min_tokens=min_tokens, n_jobs=jobs, progress=progress)
     for row in rows:
-        row["documents"] = found[row["topic"]]
+        row["documents"] = found[record.position(row["topic"])]
         if source.doc_ids is None:  # by number, from 1, as transform names them
             row["documents"] = [entry | {"document": str(entry["document"] + 1)} for entry in row["documents"]]
     if not any(found):

@@ -85,7 +85,7 @@ def transform(
     fitted = loaded(model)
     fitted.n_jobs = jobs
     chosen = check_method(fitted.composition if method is None else method.value)
-    if chosen == Method.prior_aware and fitted.model_.composition_dual is None:
+    if chosen == Method.prior_aware and fitted.model_.inference.composition_dual is None:
         raise typer.BadParameter(
             f"{model} was fitted without --prior-aware: fit it with that, or use --method posterior-mean"
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
@@ -16,7 +15,7 @@ from ..infer.aware import learn_dual
 from ..infer.complete import complete_documents
 from ..infer.compose import compositions, joined
 from ..linalg.parallel import limited_threads, one_library_thread
-from ..model import TopicModel
+from ..model import TopicModel, with_dual
 from ..sources.convert import in_columns
 from ..sources.coverage import coverage
 from ..sources.source import Source
@@ -101,8 +100,8 @@ class DocumentsMixin:
         check_is_fitted(self)
         n_jobs = check_n_jobs(self.n_jobs)
         with limited_threads(n_jobs), one_library_thread():
-            self.composition_prior_ = learn_dual(self.model_, self._in_columns(X), n_jobs=n_jobs)
-        self.model_ = replace(self.model_, composition_dual=self.composition_prior_.matrix)
+            self.composition_prior_ = learn_dual(self.model_.inference, self._in_columns(X), n_jobs=n_jobs)
+        self.model_ = with_dual(self.model_, self.composition_prior_.matrix)
         return self
 
     def _in_columns(self, X: Any) -> Source:

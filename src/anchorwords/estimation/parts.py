@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from .._validation import check_n_jobs
-from ..anchors.given import as_plain
+from ..anchors.given import as_plain, check_strength
 from ..exceptions import InputError
 from ..infer.compose import METHODS, current_name
 from ..rectify.rectifiers import rectifier_from_dict, rectifier_to_dict
@@ -77,6 +77,7 @@ def parameters_to_dict(estimator: Any) -> dict[str, Any]:
     } | {
         "rectifier": rectifier_to_dict(given["rectifier"]),
         "anchors": as_plain(given["anchors"]),
+        "strength": check_strength(given["strength"]),
         "forbidden_anchors": as_plain(given["forbidden_anchors"]),
         "composition": current_name(given["composition"]),
         "refinement": None if given["refinement"] is None else asdict(given["refinement"]),
@@ -86,13 +87,18 @@ def parameters_to_dict(estimator: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def parameters_from_dict(parameters: Mapping[str, Any], n_components: int) -> dict[str, Any]:
-    """Inverse of :func:`parameters_to_dict` for a model with this number of topics; ValueError for invalid values."""
-    given: dict[str, Any] = {"n_components": n_components} | dict(parameters)
+def parameters_from_dict(parameters: Mapping[str, Any], n_components: int | None) -> dict[str, Any]:
+    """Inverse of :func:`parameters_to_dict` for a model with this number of topics; ValueError for invalid values.
+
+    The number is None for a model whose topics were edited: it may differ from the parameter of the fit.
+    """
+    given: dict[str, Any] = ({} if n_components is None else {"n_components": n_components}) | dict(parameters)
+    if parameters and "strength" not in parameters:  # saved before there was one, and fitted without it
+        given["strength"] = 0.0
     for name, value in given.items():
         if name in _CAN_BE and not _CAN_BE[name](value):
             raise ValueError(f"its parameter {name} is {reprlib.repr(value)}")
-    if given["n_components"] != n_components:
+    if n_components is not None and given["n_components"] != n_components:
         raise ValueError(f"its parameter n_components is {given['n_components']}, but it has {n_components} topics")
     if given.get("n_jobs") is not None:  # that of another machine, or of somebody who wants a million threads here
         given["n_jobs"] = max(-_MOST_THREADS, min(given["n_jobs"], _MOST_THREADS))
@@ -132,6 +138,7 @@ _CAN_BE: dict[str, Any] = {
     "rectifier": lambda value: isinstance(value, str | None) or _are_options(value),
     "anchors": _are_anchors,
     "forbidden_anchors": _are_words,
+    "strength": lambda value: type(value) in (int, float) and 0 <= value < 2**63,
     "min_anchor_docs": lambda value: value == "auto" or (type(value) in (int, float) and 0 <= value < 2**63),
     "refinement": lambda value: value is None or _are_options(value),
     "composition": lambda value: value in METHODS,

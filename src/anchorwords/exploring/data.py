@@ -12,18 +12,18 @@ from .._validation import check_n_jobs
 from .._version import __version__
 from ..interpret.association import topic_association
 from ..interpret.companions import FactoredCooccurrence
+from ..interpret.naming import automatic_labels, ranking_for
 from ..interpret.ranking import check_ranking, word_probabilities
 from ..interpret.relevance import STEP, words_at_any_weight
-from ..interpret.topic_words import characteristic_indices, prominent_indices, top_indices, words_of
+from ..interpret.topic_words import characteristic_indices, prominent_indices, words_of
 from ..metrics.incoherence import N_WORDS, topic_trees
 from ..metrics.reference import Reference
 from ..model import TopicModel, as_topic_model, checked_labels
-from ..presets import ranking_for
 from ..sources.convert import in_columns
 from .document_cards import Progress, Texts, check_texts, topic_documents
 from .facts import convergence, facts, likelihood, measured, parameters
 from .layout import ASPECT, topic_map
-from .plain import label_of, name, number
+from .plain import name, number
 from .topic_cards import strong_edges, topic_rows, tree_of
 from .word_cards import choose_words, word_columns, word_space
 
@@ -32,7 +32,6 @@ VERSION = 1
 # Words that the slider shows at a time, and of either list beside it.
 _RELEVANT = 24
 _LISTED = 12
-_IN_LABEL = 3
 
 
 def explorer_data(
@@ -57,7 +56,8 @@ def explorer_data(
     title : str, optional
         Of the page.
     labels : sequence of K str, optional
-        Names of the topics, such as :func:`label_topics` gives; by default those of the model, or the first three words.
+        Names of the topics, such as :func:`label_topics` gives; by default those of the model or, without any, its
+        automatic labels.
     texts : sequence of str, or callable, optional
         Text of each document of the corpus, to show how the listed ones begin; or a function that is called once with the
         rows that are wanted, and returns a mapping from row to text.
@@ -80,7 +80,7 @@ def explorer_data(
     if record.vocabulary is None and source is not None:
         record = record.with_vocabulary(source.words)
     words, ranking = words_of(record), ranking_for(record)
-    named = _labels(record, labels, words, ranking)
+    named = _labels(record, labels)
     lists = _lists(record)
     together = FactoredCooccurrence(record)
     reference = Reference.of_operator(together) if source is None else Reference(source, record.vocabulary, n_jobs=jobs)
@@ -124,14 +124,11 @@ def explorer_data(
     }
 
 
-def _labels(record: TopicModel, labels: Any, words: Sequence[str], ranking: str) -> Sequence[str]:
-    """Those given, else those of the model, else the first words of each topic."""
+def _labels(record: TopicModel, labels: Any) -> Sequence[str]:
+    """Those given, else those of the model, else automatic ones."""
     if labels is not None:
         return checked_labels(labels, record.n_components)
-    if record.labels is not None:
-        return record.labels
-    tops = top_indices(record, 3 * _IN_LABEL, ranking=ranking)
-    return [label_of([words[i] for i in top], _IN_LABEL) for top in tops]
+    return automatic_labels(record) if record.labels is None else record.labels
 
 
 def _lists(record: TopicModel) -> dict[str, list[IntArray]]:

@@ -78,12 +78,12 @@ def topic_documents(
             best = largest(score, _WORDS)
             best = index[best[score[best] > 0.0]]
             listed = {
-                "name": name(entry.get("title") or _called(entry, named)),
+                "name": name(_title(entry) or _called(entry, named)),
                 "share": number(entry["share"], 4),
                 "tokens": entry["tokens"],
                 "words": [name(words[i]) for i in best.tolist()],
             }
-            texts_by_column = {key: value_as_text(value) for key, value in entry.get("values", {}).items()}
+            texts_by_column = {key: value_as_text(value) for key, value in _values(entry).items()}
             if any(texts_by_column.values()):
                 listed["values"] = [[name(key), name(text)] for key, text in texts_by_column.items() if text]
             if entry["row"] in begin:
@@ -91,6 +91,22 @@ def topic_documents(
             entries.append(listed)
         result.append(entries)
     return result
+
+
+def _title(entry: dict[str, Any]) -> Any:
+    """The title of a document: that of its title column, else that of a column called title."""
+    values = entry.get("values", {})
+    return entry.get("title") or next((value for key, value in values.items() if _is_title(key)), None)
+
+
+def _values(entry: dict[str, Any]) -> dict[str, Any]:
+    """The columns of a document that are not its title."""
+    values = entry.get("values", {})
+    return {key: value for key, value in values.items() if entry.get("title") or not _is_title(key)}
+
+
+def _is_title(column: str) -> bool:
+    return column.strip().casefold() == "title"
 
 
 def _called(entry: dict[str, Any], named: bool) -> Any:

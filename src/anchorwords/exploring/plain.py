@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from .._markdown import separator_of
 from .._printable import printable
 
 # Characters of a word, a name or a label: longer ones end in an ellipsis. Names of songs with their artists fit.
 LONGEST_NAME = 80
-# Letters of the words of a label: of names of songs often one fits, or two.
-_LONGEST_LABEL = 44
 # Characters of the beginning of a document.
 LONGEST_TEXT = 320
 
@@ -58,21 +55,3 @@ def beginning(text: Any) -> str:
     letters = str(text)
     # White space is run together in a part that surely holds enough, so that a book is not split into words.
     return name(" ".join(letters[: 20 * LONGEST_TEXT].split()), LONGEST_TEXT)
-
-
-def label_of(words: Sequence[str], n: int) -> str:
-    """The first n words that have room, without those that are another one's plural or the like; always the first."""
-    chosen: list[str] = []
-    for word in words:
-        if len(chosen) == n or (chosen and sum(map(len, [*chosen, word])) > _LONGEST_LABEL):
-            break
-        if not any(_akin(word, other) for other in chosen):
-            chosen.append(word)
-    return separator_of(chosen).join(chosen)
-
-
-def _akin(one: str, other: str) -> bool:
-    """Whether two words begin alike and differ in their endings only: a guess, good enough to make room in a label."""
-    short, long = sorted((one.lower(), other.lower()), key=len)
-    common = next((i for i, char in enumerate(short) if char != long[i]), len(short))
-    return " " not in long and common >= 3 and common >= len(short) - 1 and len(long) - common <= 3

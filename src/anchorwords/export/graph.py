@@ -16,6 +16,7 @@ from .._markdown import separator_of
 from .._validation import check_positive_integer
 from ..exceptions import InputError
 from ..interpret.association import topic_association
+from ..interpret.naming import topic_names
 from ..interpret.topic_words import topic_table
 from ..model import TopicModel, as_topic_model, checked_labels
 from ..storage.writing import file_written_whole
@@ -68,7 +69,8 @@ def write_graph(
     ranking : str
         Which words, as in :func:`top_words`.
     labels : sequence of K str, optional
-        Names of the topics, such as :func:`label_topics` gives; by default the first three words.
+        Names of the topics, such as :func:`label_topics` gives; by default those of the model or,
+        without any, its automatic labels.
     vocabulary : sequence of str, optional
         Words of the columns; by default the model's own, else their indices.
     min_lift : float, optional
@@ -91,11 +93,12 @@ def write_graph(
     check_positive_integer(n_words, "n_words")
     target = Path(path)
     build = {"graphml": _graphml, "gexf": _gexf}[_format_of(target, format)]
-    labels = record.labels if labels is None else checked_labels(labels, record.n_components)
+    named = record if vocabulary is None else record.with_vocabulary(vocabulary)
+    labels = topic_names(named) if labels is None else checked_labels(labels, record.n_components)
     if not target.parent.is_dir():
         raise InputError(f"{target} cannot be written: the folder {target.parent} does not exist; make it first.")
     rows = topic_table(record, n_words, ranking=ranking, vocabulary=vocabulary)
-    root = build(_Graph(_nodes(rows, labels), _edges(record, min_weight, min_association)))
+    root = build(_Graph(_nodes(record, rows, labels), _edges(record, min_weight, min_association)))
     ET.indent(root)
     with file_written_whole(target) as partial:
         ET.ElementTree(root).write(partial, encoding="utf-8", xml_declaration=True)
@@ -112,14 +115,14 @@ def _format_of(path: Path, format: str | None) -> str:  # noqa: A002
     return format
 
 
-def _nodes(rows: list[dict[str, Any]], labels: Sequence[str] | None) -> list[dict[str, str]]:
+def _nodes(record: TopicModel, rows: list[dict[str, Any]], labels: Sequence[str]) -> list[dict[str, str]]:
     nodes = []
-    for row in sorted(rows, key=lambda row: row["topic"]):
+    for row in sorted(rows, key=lambda row: record.position(row["topic"])):
         words = row.get("words", row["prominent"])
         between = separator_of(words)
         nodes.append(
             {
-                "label": _text(between.join(words[:3]) if labels is None else str(labels[row["topic"]])),
+                "label": _text(str(labels[record.position(row["topic"])])),
                 "prevalence": repr(row["prevalence"]),
                 "anchor": _text(row["anchor"]),
                 "words": _text(between.join(words)),

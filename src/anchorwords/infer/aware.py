@@ -32,7 +32,7 @@ from .._typing import FloatArray, SparseLike
 from ..exceptions import ConvergenceWarning, InputError
 from ..linalg.simplex import simplex_least_squares
 from ..linalg.sparse import times_dense
-from ..model import TopicModel
+from ..model import Parts, TopicModel
 from ..sources.source import Source
 from .proportions import Compositions, require_columns
 
@@ -76,7 +76,7 @@ class Dual(NamedTuple):
 
 
 def aware_compositions(
-    counts: SparseLike, model: TopicModel, dual: FloatArray, *, n_jobs: int | None = None
+    counts: SparseLike, model: TopicModel | Parts, dual: FloatArray, *, n_jobs: int | None = None
 ) -> Compositions:
     """Compositions under a frozen Lambda; no document's answer depends on another's.
 
@@ -91,7 +91,7 @@ def aware_compositions(
     return Compositions(weights, unknown, n_known, np.zeros(n_known.size))
 
 
-def learn_dual(model: TopicModel, source: Source, *, n_jobs: int | None = None) -> Dual:
+def learn_dual(model: TopicModel | Parts, source: Source, *, n_jobs: int | None = None) -> Dual:
     """Lambda with which the compositions of these documents have the second moment A.
 
     Parameters
@@ -173,7 +173,7 @@ def _convex(G: FloatArray, matrix: FloatArray) -> tuple[FloatArray, int]:
     return (vectors * np.clip(values, least, most)) @ vectors.T - G, low
 
 
-def _weighted(model: TopicModel) -> tuple[FloatArray, FloatArray]:
+def _weighted(model: TopicModel | Parts) -> tuple[FloatArray, FloatArray]:
     """diag(1/p) B and G."""
     p = model.B @ model.prevalence
     occurs = p > _RAREST * model.B.sum(axis=1)

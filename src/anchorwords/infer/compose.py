@@ -52,7 +52,7 @@ def check_method(method: Any, model: TopicModel | None = None) -> str:
         method = renamed
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(map(repr, METHODS))}, but is {method!r}.")
-    if method == "prior-aware" and model is not None and model.composition_dual is None:
+    if method == "prior-aware" and model is not None and model.inference.composition_dual is None:
         raise InputError(
             "prior-aware compositions need a dual matrix, learned on the documents of the fit: fit with "
             "composition='prior-aware', or call learn_composition_prior(X) first."
@@ -90,19 +90,22 @@ def compositions(
         were not solved to optimality in a warning.
     """
     method = check_method(method, model)
-    prior, topics = prior_of(model.A), ScaledTopics(model.B)
+    basis = model.inference
+    prior, topics = prior_of(basis.A), ScaledTopics(basis.B)
     unknown = widest = 0.0
     n_wide = n_empty = 0
     for block in source.blocks(whole=whole_blocks):
-        step = max(1, block.shape[0] if whole_blocks else _SHARES // model.n_components)
+        step = max(1, block.shape[0] if whole_blocks else _SHARES // basis.n_components)
         for start in range(0, max(block.shape[0], 1), step):
             counts = rows_between(block, start, start + step)
             with limited_threads(n_jobs):  # not across a yield: what the caller does meanwhile is not ours
                 if method == "posterior-mean":
                     part = penalised_compositions(counts, topics, prior, n_jobs=n_jobs)
                 else:
-                    assert model.composition_dual is not None
-                    part = aware_compositions(counts, model, model.composition_dual, n_jobs=n_jobs)
+                    assert basis.composition_dual is not None
+                    part = aware_compositions(counts, basis, basis.composition_dual, n_jobs=n_jobs)
+            if model.parts is not None:
+                part = part._replace(weights=model.parts.proportions(part.weights, model.prevalence))
             empty = part.n_known == 0.0
             part.weights[empty] = model.prevalence
             n_empty += int(empty.sum())

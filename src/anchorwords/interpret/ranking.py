@@ -44,16 +44,19 @@ def check_ranking(ranking: Any, weight: Any = None) -> float:
     return float(weight)
 
 
-def by_relevance(B: FloatArray, prevalence: FloatArray, n: int, weight: float) -> list[IntArray]:
+def by_relevance(
+    B: FloatArray, prevalence: FloatArray, n: int, weight: float, *, topics: Sequence[int] | None = None
+) -> list[IntArray]:
     """The n words of each topic with the largest weight log B_ik + (1 - weight) log(B_ik / p_i) (LDAvis).
 
     p is the model's own B pi, not ``word_probs``: only then is the lift p(topic | word) / p(topic), at most 1 / p(topic) and
-    finite wherever B is positive, also after B was refined. pyLDAvis divides by the same.
+    finite wherever B is positive, also after B was refined. pyLDAvis divides by the same. ``topics`` are the columns to
+    rank, all by default.
     """
     # A topic of no prevalence may have words that no other has: any positive p puts them in the order of B.
     log_p = np.log(np.maximum(word_probabilities(B, prevalence), np.finfo(np.float64).tiny))
     tops = []
-    for column in columns_of(B):
+    for column in columns_of(B if topics is None else B[:, list(topics)]):
         words = np.flatnonzero(column > 0.0)
         scores = np.log(column[words]) - (1.0 - weight) * log_p[words]
         tops.append(words[largest(np.round(scores, _DIGITS), n)])

@@ -153,7 +153,7 @@ def topic_table(
     Returns
     -------
     list of dict
-        ``topic`` (id, in pivot order), ``prevalence``, ``anchor``, ``prominent`` and ``characteristic`` (lists of
+        ``topic`` (id), ``prevalence``, ``anchor``, ``prominent`` and ``characteristic`` (lists of
         words; the latter empty where the model does not hold the original statistics), and ``specific``, the
         characteristic words that are not among the prominent: those in bold in the paper's Table 1.
 
@@ -174,7 +174,7 @@ def topic_table(
     prevalence, sure = record.prevalence, stability_by_topic(record)
     rows = []
     for k in by_prevalence(record):
-        row = {"topic": int(k), "prevalence": float(prevalence[k]), **anchors_of(record, k, words)}
+        row = {"topic": record.ids[k], "prevalence": float(prevalence[k]), **anchors_of(record, k, words)}
         if other:
             row["words"] = ranked[k]
         row["prominent"] = prominent[k]

@@ -4,6 +4,7 @@ from .convergence import convergence
 from .coordinates import SpaceCoordinates, space_coordinates
 from .correlation import topic_correlation
 from .curves import metric_curves, vocabulary_curves
+from .effects import effects, predicted
 from .scan import scan
 from .space import cooccurrence_space, spaces
 from .style import save
@@ -13,7 +14,9 @@ __all__ = [
     "SpaceCoordinates",
     "convergence",
     "cooccurrence_space",
+    "effects",
     "metric_curves",
+    "predicted",
     "save",
     "scan",
     "space_coordinates",

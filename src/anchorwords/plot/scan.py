@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Metrics drawn where nothing is said, the first two of these that were measured.
+# Metrics drawn where nothing is said, the first three of these that were measured.
 _WANTED = ("npmi_coherence", "topic_diversity", "dissimilarity", "specificity")
-_RECOMMENDED = PALETTE[1]
+_LEVELS = PALETTE[1]
 
 
 def scan(scan: Scan, *, metrics: Sequence[str] | None = None) -> Figure:
@@ -29,23 +29,23 @@ def scan(scan: Scan, *, metrics: Sequence[str] | None = None) -> Figure:
     scan : Scan
         As :func:`anchorwords.scan` returns it.
     metrics : sequence of str, optional
-        Those to draw, a panel each; by default coherence and diversity.
+        Those to draw, a panel each; by default coherence, diversity and words of its own.
 
     Returns
     -------
     matplotlib Figure
-        The recommended number is marked in every panel. In the first, a direction is no more than chance where its
-        strength in documents that had no part in finding it is within the grey.
+        The levels, or the recommended number, are marked by name in every panel. In the first, a direction is no more than
+        chance if its strength in documents that had no part in finding it is within the grey.
     """
     rows = scan.rows()
     measured = [name for name in rows[0] if name in BY_NAME]
-    names = [name for name in _WANTED if name in measured][:2] if metrics is None else list(metrics)
+    names = [name for name in _WANTED if name in measured][:3] if metrics is None else list(metrics)
     if unknown := [name for name in names if name not in measured]:
         raise InputError(
             f"the scan has not measured {unknown[0]!r}: draw some of {', '.join(measured) or 'none'}, or scan with it."
         )
     halves = scan.directions is not None
-    panels = 1 + halves + len(names)
+    panels = 1 + 2 * halves + len(names)
     columns = 2 if panels == 4 else min(panels, 3)
     lines = -(-panels // columns)
     with style():
@@ -57,11 +57,12 @@ def scan(scan: Scan, *, metrics: Sequence[str] | None = None) -> Figure:
         _strength(axes[0], scan)
         if halves:
             _found_again(axes[1], scan)
-        for ax, name in zip(axes[1 + halves :], names, strict=True):
+            _perplexity(axes[2], scan)
+        for ax, name in zip(axes[1 + 2 * halves :], names, strict=True):
             _metric(ax, name, rows)
         for ax in axes:
             _mark(ax, scan)
-        figure.supxlabel("number of topics K; recommended is the one in orange", fontsize=8)
+        figure.supxlabel("number of topics K", fontsize=8)
     return figure
 
 
@@ -96,14 +97,21 @@ def _found_again(ax: Axes, scan: Scan) -> None:
     found = np.array([one.found_again for one in scan.candidates])
     error = np.array([one.found_again_error for one in scan.candidates])
     top = max(1.0, 1.3 * float((found + error).max()))
-    line = np.array([0.0, 1.05 * K[-1]])
+    line = np.geomspace(0.5 * K[0], 1.2 * K[-1], 60)
     ax.plot(K, found, **series_style(0), markersize=3.5, markeredgewidth=0, label="found again")
     ax.fill_between(K, np.maximum(found - error, 0.0), found + error, color=PALETTE[0], alpha=0.18, linewidth=0)
     ax.plot(line, line, color=GREY, linewidth=0.9, zorder=1.0, label="all of them")
     ax.plot(line, line / 2.0, color=GREY, linewidth=0.9, linestyle=(0, (3, 2)), zorder=1.0, label="half of them")
     ax.set_ylim(0.0, top)
     ax.set_title("Topics found again in the other half")
-    ax.legend(loc="lower right", handlelength=2.2, fontsize=7, borderaxespad=0.2)
+    ax.legend(loc="upper left", handlelength=2.2, fontsize=7, borderaxespad=0.2)
+
+
+def _perplexity(ax: Axes, scan: Scan) -> None:
+    values = [one.heldout_perplexity for one in scan.candidates]
+    ax.plot(scan.n_components, values, **series_style(0), markersize=3.5, markeredgewidth=0)
+    ax.margins(y=0.14)
+    ax.set_title("Held-out perplexity\n(lower is better)", linespacing=1.05)
 
 
 def _metric(ax: Axes, name: str, rows: list[dict[str, Any]]) -> None:
@@ -115,11 +123,37 @@ def _metric(ax: Axes, name: str, rows: list[dict[str, Any]]) -> None:
 
 
 def _mark(ax: Axes, scan: Scan) -> None:
-    """A line at the recommended number, and the same range of numbers in every panel."""
-    from matplotlib.ticker import MaxNLocator
+    """A line at each level with its name above the panel, and the numbers of topics on a logarithmic axis."""
+    from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
-    ax.set_xlim(0.0, 1.04 * scan.n_components[-1])
-    ax.xaxis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
-    ax.axvline(scan.recommended, color=_RECOMMENDED, linewidth=1.0, zorder=0.5)
-    ax.text(scan.recommended, 1.0, f" {scan.recommended}", transform=ax.get_xaxis_transform(), ha="left", va="top",
-            fontsize=7.5, color=_RECOMMENDED, path_effects=halo())  # fmt: skip
+    first, last = scan.n_components[0], scan.n_components[-1]
+    ax.set_xscale("log")
+    ax.set_xlim(0.87 * first, 1.15 * last)
+    ax.xaxis.set_major_locator(FixedLocator(_ticks(scan.n_components)))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:.0f}"))
+    marked = [(level.n_components, level.name) for level in scan.levels]
+    if not marked and scan.recommended is not None:
+        marked = [(scan.recommended, "recommended")]
+    height, before = 0, 0.0
+    for K, name in marked:
+        # A name takes about a fifth of the width: nearer ones go one line higher.
+        place = float(np.log(K))
+        close = before > 0.0 and place - before < 0.22 * np.log(1.15 * last / (0.87 * first))
+        height, before = (height + 1 if close else 0), place
+        ax.axvline(K, color=_LEVELS, linewidth=1.0, zorder=0.5)
+        ax.annotate(
+            f"{name} {K}", (K, 1.0), (0.0, 1.5 + 7.5 * height), xycoords=ax.get_xaxis_transform(),
+            textcoords="offset points", ha="center", va="bottom", fontsize=6.5, color=_LEVELS, path_effects=halo(),
+        )  # fmt: skip
+    ax.set_title(ax.get_title(), pad=12.0 + 7.5 * (len(marked) - 1 if height else 0), linespacing=1.05)
+
+
+def _ticks(numbers: Sequence[int]) -> list[int]:
+    """Numbers given that are far enough apart to be labelled on a logarithmic axis."""
+    least = (numbers[-1] / numbers[0]) ** (1.0 / 7.0)
+    shown: list[int] = []
+    for K in reversed(numbers):
+        if not shown or shown[-1] >= least * K:
+            shown.append(K)
+    return shown[::-1]

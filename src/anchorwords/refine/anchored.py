@@ -8,6 +8,7 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..model import TopicModel
+from .guided import Guided
 
 # A word nearly all of which is its topic's can stand for it.
 _OWN = 0.9
@@ -20,29 +21,32 @@ def with_topics(
     model: TopicModel,
     B: FloatArray,
     A: FloatArray,
-    n_given: int,
+    guided: Guided,
     candidates: BoolArray | None,
     history: tuple[float, ...],
 ) -> TopicModel:
     """The model with these topics and correlations, and everything that depends on them."""
     prevalence = A.sum(axis=1)
-    groups = model.anchor_groups
+    groups, n_given = model.anchor_groups, guided.n_given
     given = groups[:n_given] if groups is not None else tuple((int(word),) for word in model.anchors[:n_given])
     taken = [word for group in given for word in group]
     allowed = np.ones(model.n_words, dtype=bool) if candidates is None else candidates.copy()
     allowed[taken] = False
+    if guided.neutral is not None:
+        allowed &= ~guided.neutral
     anchors = own_words(B, prevalence, model.anchors[:n_given], allowed)
     if groups is not None:
         groups = given + tuple((int(word),) for word in anchors[n_given:])
     # An anchor is its topic's alone; what that moves is the little that was not its own.
     single = [k for k in range(anchors.size) if groups is None or len(groups[k]) == 1]
+    tokens = B @ prevalence
     B = B.copy()
     share = B[anchors[single], single]
     B[anchors[single]] = 0.0
     B[anchors[single], single] = share
     bare = np.flatnonzero(B.sum(axis=0) == 0.0)  # all it held are others' anchors: its own is left
     B[anchors[bare], bare] = 1.0
-    B /= B.sum(axis=0)
+    B = guided.tied(B / B.sum(axis=0), tokens)
     p = B @ prevalence
     word_topics = np.where(p[:, None] > 0.0, B * prevalence / np.where(p > 0.0, p, 1.0)[:, None], prevalence)
     word_topics[anchors[single]] = np.eye(anchors.size)[single]

@@ -18,7 +18,8 @@ are the same for every seed. Three things go beyond plain EM, each by measuremen
   likelihood, the topics before the split are kept;
 - compositions are variational (exp of digamma), which spreads short documents less than their mode.
 
-Topics the user has given anchors for are neither split nor taken out.
+Topics the user has given anchors for are neither split nor taken out, and are held to their seeds by a prior; words of
+topics that the user has forbidden have the same probability in every topic (:mod:`anchorwords.refine.guided`).
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from ..model import TopicModel
 from ..sources.source import Source
 from ..storage.writing import scratch_folder
 from .anchored import with_topics
+from .guided import UNGUIDED, Guided
 from .sweep import Expected, Pieces, expect, removal_losses
 
 logger = logging.getLogger("anchorwords.fit")
@@ -100,7 +102,7 @@ def refine_topics(
     source: Source,
     options: Refinement,
     *,
-    n_given: int = 0,
+    guided: Guided = UNGUIDED,
     candidates: BoolArray | None = None,
     weights: FloatArray | None = None,
     n_jobs: int | None = None,
@@ -115,8 +117,8 @@ def refine_topics(
     source : Source
         The documents, in the columns of the model.
     options : Refinement
-    n_given : int
-        The first topics, whose anchors the user has given.
+    guided : Guided
+        The seeds of the first topics, which the user has given, and the words of topics that the user has forbidden.
     candidates : (N,) bool array, optional
         Words that may be anchors.
     weights : (M,) array, optional
@@ -133,7 +135,7 @@ def refine_topics(
     """
     with limited_threads(n_jobs), one_library_thread(), scratch_folder() as folder:
         pieces = Pieces(source, 2 * model.n_components, weights)
-        work = _Work(model, pieces, folder, options, n_given, n_jobs, progress)
+        work = _Work(model, pieces, folder, options, guided, n_jobs, progress)
         work.run()
         return work.result(candidates, weights)
 
@@ -147,12 +149,13 @@ class _Work:
         pieces: Pieces,
         folder: Any,
         options: Refinement,
-        n_given: int,
+        guided: Guided,
         n_jobs: int | None,
         progress: Callable[[str, float], None] | None,
     ) -> None:
         self._model, self._pieces, self._folder, self._options = model, pieces, folder, options
-        self._n_given, self._n_jobs, self._report = n_given, n_jobs, progress
+        self._guided, self._n_given = guided, guided.n_given
+        self._n_jobs, self._report = n_jobs, progress
         self._n_stores = self._n_done = 0
         self._n_all = options.n_sweeps
         if options.split_sweeps:
@@ -185,7 +188,7 @@ class _Work:
         B = (1.0 - _SMOOTHING) * model.B + _SMOOTHING * model.word_probs[:, None]
         given = model.anchors[: self._n_given]
         B[given] = model.B[given]
-        return np.ascontiguousarray(B / B.sum(axis=0))
+        return np.ascontiguousarray(self._guided.tied(B / B.sum(axis=0), self._background))
 
     def _store(self) -> Any:
         self._n_stores += 1
@@ -221,7 +224,8 @@ class _Work:
                 gamma = self.gamma[number]
                 likelihood += float(expect(documents, self.B, self.alpha, gamma, 1, words, self._n_jobs).sum())
             self.history.append(likelihood / self._n_tokens if self._n_tokens > 0.0 else 0.0)
-            self.B = decorrelated(words, self.B, self._options.decorrelation)
+            moved = decorrelated(words, self.B, self._options.decorrelation)
+            self.B = self._guided.tied(self._guided.held(moved), words.sum(axis=1))
             self._keep_all_words()
             self._n_done += 1
             if self._report is not None:
@@ -233,6 +237,7 @@ class _Work:
         # The two halves of a topic stand side by side.
         both = np.stack([first, second], axis=2).reshape(self.B.shape[0], -1)
         self.B = np.ascontiguousarray(np.concatenate([self.B[:, :g], both], axis=1))
+        self.B = self._guided.tied(self.B, self._background)
         self._subjects = np.concatenate([np.arange(g), g + np.repeat(np.arange(first.shape[1]), 2)])
         self.alpha = np.concatenate([self.alpha[:g], np.repeat(self.alpha[g:] / 2.0, 2)])
         self.gamma = self.gamma.mapped(
@@ -266,7 +271,7 @@ class _Work:
         _, square = self.gamma.moments(weights)
         A = (square + square.T) / 2.0
         A /= A.sum()
-        return with_topics(self._model, self.B, A, self._n_given, candidates, tuple(self.history))
+        return with_topics(self._model, self.B, A, self._guided, candidates, tuple(self.history))
 
 
 def numbers_left(n_topics: int, K: int) -> list[int]:

@@ -20,12 +20,12 @@ from scipy.stats import t as student
 
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_n_jobs, check_positive_integer, check_seed
-from ..anchors.given import Choice, guided_choice
-from ..anchors.lowrank import low_rank_anchor_words
+from ..anchors.given import Choice, check_strength, guided_choice
 from ..anchors.tandem import Groups
 from ..exceptions import DegenerateWarning, InputError
+from ..fitting import guided_by
 from ..interpret.ranking import columns_of, largest
-from ..learn import KnownEigenpairs
+from ..learn import KnownEigenpairs, topics_of
 from ..linalg.parallel import limited_threads, one_library_thread
 from ..metrics.matching import match_topics
 from ..model import Stability, TopicModel, as_topic_model, embed_words
@@ -115,39 +115,93 @@ def stability(
     """
     begin = perf_counter()
     _check_numbers(n_replicates, n_shards, level, n_steps)
-    seed, n_jobs = check_seed(random_state), check_n_jobs(n_jobs)
-    record = as_topic_model(model)
-    fitted_by = record.provenance.parameters
-    rectifier, Y, refinement = _enn(fitted_by), _compression(record), _refinement(record)
-    report = progress or silent
-    with limited_threads(n_jobs), one_library_thread():
-        report("statistics", 0.0)
-        source = require_known_words(in_columns(X, record.vocabulary, record.n_words))
-        statistics = ReplicateStatistics(source, n_replicates, n_shards, seed, n_jobs)
-        words = statistics.words
-        choice = _choice(record, statistics, anchors, forbidden, min_anchor_docs)
-        _require_anchors(record, words)
-        fitted = record if refinement else _fitted_topics(record, Y, words, choice, n_jobs)
-        report("basis", 0.0)
-        Q = common_basis(statistics, Y, seed)
-        report("replicates", 0.0)
-        matched: list[_Matched] = []
-        for r, V, D in leading_pairs(statistics, Q, record.n_components, n_steps):
-            pairs = KnownEigenpairs(V[words.mask], D, words)
-            replicate = replicate_topics(pairs, record.n_components, rectifier, choice, n_jobs)
-            if replicate is not None and refinement is not None:
-                replicate = _refined(replicate, statistics, r, refinement, choice, n_jobs)
-            if replicate is not None:
-                matched.append(_match(fitted, replicate))
-            if r == 0:
-                _warn_unless_same(matched)
-                matched.clear()
-            report("replicates", (r + 1) / (n_replicates + 1))
+    matched: list[_Matched] = []
+    guidance = (anchors, forbidden, min_anchor_docs)
+    fitted, statistics = _for_each_replicate(
+        as_topic_model(model), X, lambda fitted, replicate: matched.append(_match(fitted, replicate)),
+        (n_replicates, n_shards, n_steps), guidance, check_seed(random_state), check_n_jobs(n_jobs), progress or silent,
+    )  # fmt: skip
     logger.info(
         "stability: %d replicates of %d shards, %d passes, %.2f s",
         len(matched), statistics.n_shards, statistics.n_passes, perf_counter() - begin,
     )  # fmt: skip
     return _summary(fitted, matched, statistics.n_shards, float(level))
+
+
+def replicated_topics(
+    model: Any,
+    X: Any,
+    use: Callable[[FloatArray, FloatArray], None],
+    *,
+    n_replicates: int = 20,
+    n_shards: int = 32,
+    n_steps: int = 2,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> int:
+    """Call ``use(B, A)`` with the topics of each replicate, in the order of those of the model that they match.
+
+    Parameters are those of :func:`stability`. Topics are not kept.
+
+    Returns
+    -------
+    int
+        Number of shards.
+    """
+    _check_numbers(n_replicates, n_shards, 0.9, n_steps)
+
+    def matched(fitted: TopicModel, replicate: TopicModel) -> None:
+        other, _ = match_topics(fitted.B, replicate.B)
+        use(replicate.B[:, other], replicate.A[np.ix_(other, other)])
+
+    _, statistics = _for_each_replicate(
+        as_topic_model(model), X, matched, (n_replicates, n_shards, n_steps), (None, None, None),
+        check_seed(random_state), check_n_jobs(n_jobs), silent,
+    )  # fmt: skip
+    return statistics.n_shards
+
+
+def _for_each_replicate(
+    record: TopicModel,
+    X: Any,
+    use: Callable[[TopicModel, TopicModel], None],
+    numbers: tuple[int, int, int],
+    guidance: tuple[Any, Any, Any],
+    seed: int,
+    n_jobs: int | None,
+    report: Callable[[str, float], None],
+) -> tuple[TopicModel, ReplicateStatistics]:
+    """Call ``use`` with the fitted topics and each replicate; return the fitted topics and the statistics."""
+    n_replicates, n_shards, n_steps = numbers
+    if record.parts is not None:
+        raise InputError(
+            "the stability of edited topics cannot be measured: measure that of the model before the edits."
+        )
+    fitted_by = record.provenance.parameters
+    rectifier, Y = _enn(fitted_by), _compression(record)
+    refinement, strength = _refinement(record), check_strength(fitted_by.get("strength", 0.0))
+    with limited_threads(n_jobs), one_library_thread():
+        report("statistics", 0.0)
+        source = require_known_words(in_columns(X, record.vocabulary, record.n_words))
+        statistics = ReplicateStatistics(source, n_replicates, n_shards, seed, n_jobs)
+        words = statistics.words
+        choice = _choice(record, statistics, *guidance)
+        _require_anchors(record, words)
+        fitted = record if refinement else _fitted_topics(record, Y, words, choice, n_jobs)
+        report("basis", 0.0)
+        Q = common_basis(statistics, Y, seed)
+        report("replicates", 0.0)
+        for r, V, D in leading_pairs(statistics, Q, record.n_components, n_steps):
+            pairs = KnownEigenpairs(V[words.mask], D, words)
+            replicate = replicate_topics(pairs, record.n_components, rectifier, choice, n_jobs)
+            if replicate is not None and refinement is not None:
+                replicate = _refined(replicate, statistics, r, refinement, choice, strength, n_jobs)
+            if r == 0:
+                _warn_unless_same(fitted, replicate)
+            elif replicate is not None:
+                use(fitted, replicate)
+            report("replicates", (r + 1) / (n_replicates + 1))
+    return fitted, statistics
 
 
 def _check_numbers(n_replicates: Any, n_shards: Any, level: Any, n_steps: Any) -> None:
@@ -192,10 +246,16 @@ def _choice(
         several = [k for k, group in enumerate(record.anchor_groups) if len(group) > 1]
         anchors = record.anchor_groups[: several[-1] + 1] if several else None
     words = statistics.words
-    return guided_choice(
+    choice = guided_choice(
         record.n_components, anchors, forbidden, min_anchor_docs,
         used=words.mask, df=statistics.df[words.mask], n_docs=statistics.n_docs, vocabulary=record.vocabulary,
     )  # fmt: skip
+    excluded = [column for topic in record.provenance.forbidden_topics for column in topic.columns]
+    if not excluded or not choice.forbidden:
+        return choice
+    neutral = np.zeros(record.n_words, dtype=bool)
+    neutral[excluded] = True
+    return choice.without(neutral[words.mask])
 
 
 def _refinement(record: TopicModel) -> Refinement | None:
@@ -208,7 +268,7 @@ def _refinement(record: TopicModel) -> Refinement | None:
             "the model does not say how its topics were refined, so that replicates are refined by Refinement(), which may "
             "be another way: give the fitted estimator, or the one that load_model returns.",
             DegenerateWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         return Refinement()
     return Refinement(**told)
@@ -220,11 +280,12 @@ def _refined(
     r: int,
     refinement: Refinement,
     choice: Choice,
+    strength: float,
     n_jobs: int | None,
 ) -> TopicModel:
     """The replicate's topics after the sweeps of a fit, each document counting as often as the replicate says."""
     return refine_topics(
-        replicate, statistics.paired, refinement, n_given=len(choice.groups),
+        replicate, statistics.paired, refinement, guided=guided_by(choice, statistics.words, strength),
         candidates=choice.candidates_among(statistics.words), weights=statistics.document_weights(r), n_jobs=n_jobs,
     )  # fmt: skip
 
@@ -249,9 +310,11 @@ def _fitted_topics(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateWarning)  # the fit has said it
         try:
-            found = low_rank_anchor_words(Y, anchors=own, n_jobs=n_jobs)
+            found = topics_of(
+                Y, None, len(own), choice._replace(groups=tuple(map(tuple, own)), candidates=None), n_jobs
+            )
         except InputError:  # more topics than the statistics carry: the last anchors are no pivots, but are found again
-            found = low_rank_anchor_words(Y, anchors=choice.groups, candidates=choice.candidates, n_jobs=n_jobs)
+            found = topics_of(Y, None, len(own), choice, n_jobs)
     return embed_words(found, words)
 
 
@@ -279,16 +342,16 @@ def _top_words(model: TopicModel) -> list[IntArray]:
     return [(top := largest(column, _TOP))[column[top] > 0.0] for column in columns_of(model.B)]
 
 
-def _warn_unless_same(as_they_are: list[_Matched]) -> None:
+def _warn_unless_same(fitted: TopicModel, as_they_are: TopicModel | None) -> None:
     """Warn where the documents as they are do not give the model again."""
-    similarity = float(np.mean([one.similarity.mean() for one in as_they_are])) if as_they_are else 0.0
+    similarity = 0.0 if as_they_are is None else float(_match(fitted, as_they_are).similarity.mean())
     if similarity < _SAME:
         warnings.warn(
             f"the documents as they are give other topics than the model's (similarity {similarity:.2f}), so that stability "
             "says less than it seems: give the documents of the fit, and how its anchors were chosen; a model of a sketch "
             "or of another rectifier is not what they give again.",
             DegenerateWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

@@ -57,16 +57,30 @@ class Half(NamedTuple):
     shards: FloatArray
 
 
-def halves_of(source: Source, C: Cooccurrence, n_components: int, seed: int, n_jobs: int | None) -> tuple[Half, Half]:
+def sides_of(source: Source, C: Cooccurrence, seed: int) -> tuple[HalfSource, HalfSource]:
+    """The two halves of the documents that carry a pair, as sources."""
+    n_shards = 2 * max(1, min(_SHARDS, C.n_docs // 4))
+    paired = documents_with_pairs(source)
+    first_of_block = documents_before(paired)
+    first, second = (HalfSource(paired, first_of_block, side, n_shards, seed) for side in (0, 1))
+    return first, second
+
+
+def halves_of(
+    source: Source,
+    C: Cooccurrence,
+    n_components: int,
+    seed: int,
+    n_jobs: int | None,
+    sides: tuple[HalfSource, HalfSource] | None = None,
+) -> tuple[Half, Half]:
     """Split documents at random, and decompose either half by itself.
 
     Each run of consecutive documents is dealt out anew, so that a trend in their order is in both halves alike. A
     document's half depends on its number, among those that carry a pair, and the seed.
     """
-    n_shards = 2 * max(1, min(_SHARDS, C.n_docs // 4))
-    paired, used = documents_with_pairs(source), C.words.mask
-    first_of_block = documents_before(paired)
-    sides = [_Side(paired, first_of_block, side, n_shards, seed) for side in (0, 1)]
+    used = C.words.mask
+    sides = sides or sides_of(source, C, seed)
     pairs = [_eigenpairs(side, n_components, seed, n_jobs) for side in sides]
     bases = [np.ascontiguousarray(pair.basis[used]) for pair in pairs]
     shards = [side.quotients(pairs[1 - i].basis, n_jobs) for i, side in enumerate(sides)]
@@ -77,7 +91,7 @@ def halves_of(source: Source, C: Cooccurrence, n_components: int, seed: int, n_j
     return first, second
 
 
-def _eigenpairs(side: _Side, n_components: int, seed: int, n_jobs: int | None) -> Eigenpairs:
+def _eigenpairs(side: HalfSource, n_components: int, seed: int, n_jobs: int | None) -> Eigenpairs:
     """From a random start: the basis must know nothing of the other half."""
     operator = cooccurrence_of(side, n_jobs=n_jobs, every_word=True)
     # Where every product is a pass: fewer of them, and wider.
@@ -88,7 +102,7 @@ def _eigenpairs(side: _Side, n_components: int, seed: int, n_jobs: int | None) -
         )
 
 
-class _Side(Source):
+class HalfSource(Source):
     """One half of the documents, which all carry a pair, itself a source."""
 
     def __init__(self, source: Source, first_of_block: IntArray, side: int, n_shards: int, seed: int) -> None:
@@ -106,6 +120,14 @@ class _Side(Source):
         """Functions that return the documents of this half."""
         for number, block in enumerate(self._source.lazy_blocks()):
             yield partial(self._mine, number, block)
+
+    def numbered_blocks(self) -> Iterator[tuple[SparseLike, IntArray]]:
+        """Documents of this half, with their numbers among the documents of both."""
+        for number, block in enumerate(self._source.lazy_blocks()):
+            counts, first = block(), int(self._first[number])
+            shards = shard_of(first, counts.shape[0], self._n_shards, self._seed)
+            mine = np.flatnonzero(shards % 2 == self._side)
+            yield counts[mine], first + mine
 
     def _mine(self, number: int, block: Callable[[], SparseLike]) -> SparseLike:
         return self._dealt(block(), number)[0]

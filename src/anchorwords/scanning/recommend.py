@@ -1,9 +1,8 @@
-"""Which number of topics to take, and why, in plain sentences.
+"""Whether the data support a single number of topics, and why, in plain sentences.
 
-Directions that both halves of the documents show bound the number of topics from above. Where they end before the largest
-number given, and topics of that number are found by both halves, the data single it out. On real documents they
-seldom end: every number is then a matter of how fine topics should be, and the largest is taken of which most topics
-are found by both halves.
+A single number is supported if the eigenvalue spectrum ends within the range scanned (directions that both halves of the
+documents show) and at least two of three topics replicate at the number where it ends. Real documents seldom meet this: the
+levels of :mod:`anchorwords.scanning.levels` are then offered instead.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from .directions import Directions
+from .levels import Level, bound_of
 from .record import Candidate
 
 _COHERENCE = "npmi_coherence"
@@ -21,34 +21,54 @@ _COHERENCE = "npmi_coherence"
 _CLEAR = 1.5
 
 
+# Share of topics that must replicate at a number that is recommended alone.
+_REPLICATED = 2.0 / 3.0
+
+
 def recommend(
-    candidates: Sequence[Candidate], directions: Directions | None, eigenvalues: FloatArray
-) -> tuple[int, list[str]]:
-    """The number of topics to take, of candidates in ascending order, and the reasons."""
+    candidates: Sequence[Candidate],
+    directions: Directions | None,
+    eigenvalues: FloatArray,
+    levels: Sequence[Level] = (),
+) -> tuple[int | None, list[str]]:
+    """The single number of topics that the data support, or None, and the reasons; candidates are in ascending order."""
     if len(candidates) == 1:
         only = candidates[0]
         reasons = ["Only one number of topics was given, so there is nothing to choose from."]
-        return only.n_components, reasons + ([_found(only) + "."] if directions is not None else [])
+        return None, reasons + ([_found(only) + "."] if directions is not None else [])
     if directions is None:
         return _by_the_gap(candidates, eigenvalues)
-    bound = candidates[-1] if directions.beyond else _nearest(candidates, directions.n)
-    within = candidates[: candidates.index(bound) + 1]
-    good = [one for one in within if _share(one) > 0.5]
-    chosen = good[-1] if good else max(within, key=lambda one: (_share(one), -one.n_components))
-    reasons = [_of_directions(directions, candidates[-1].n_components)]
-    if chosen is bound and chosen.n_components != directions.n and not directions.beyond:
-        reasons.append(f"Of the numbers given, {chosen.n_components} is nearest to that.")
-    reasons += _of_topics(chosen, within, bool(good), directions.beyond)
-    return chosen.n_components, reasons + _of_coherence(candidates, chosen) + _unconverged(candidates)
+    largest = candidates[-1].n_components
+    reasons = [_of_directions(directions, largest)]
+    bound = bound_of(candidates, directions)
+    if not directions.beyond and directions.n > 0 and _share(bound) >= _REPLICATED:
+        if bound.n_components != directions.n:
+            reasons.append(f"Of the numbers given, {bound.n_components} is nearest to that.")
+        reasons.append(f"{_found(bound)}.")
+        return bound.n_components, reasons + _of_coherence(candidates, bound) + _unconverged(candidates)
+    reasons.append(
+        "The data do not support a single number: each level is a compromise between detail and reliability."
+    )
+    reasons += _of_the_grid(levels, candidates)
+    if max(map(_share, candidates)) <= 0.5:
+        reasons.append("Topics of these documents are uncertain: more documents, or fewer rare words, may help.")
+    return None, reasons + _unconverged(candidates)
+
+
+def _of_the_grid(levels: Sequence[Level], candidates: Sequence[Candidate]) -> list[str]:
+    """Whether the grid ended before a curve did, and which one to scan next."""
+    ended = [level.name for level in levels if level.at_grid_end]
+    if not ended:
+        return []
+    last = candidates[-1].n_components
+    return [
+        f"The scan ended before the curve did ({', '.join(ended)}): try numbers from {last} to {2 * last}, such as "
+        f"{last}:{2 * last}:{max(1, last // 5)}."
+    ]
 
 
 def _share(one: Candidate) -> float:
     return one.found_again / one.n_components
-
-
-def _nearest(candidates: Sequence[Candidate], n: int) -> Candidate:
-    """Ties go to the smaller number."""
-    return min(candidates, key=lambda one: (abs(one.n_components - n), one.n_components))
 
 
 def _of_directions(directions: Directions, largest: int) -> str:
@@ -72,28 +92,6 @@ def _of_directions(directions: Directions, largest: int) -> str:
         f"{directions.n} direction{'s' if several else ''} of the co-occurrence {'are' if several else 'is'} in both halves "
         f"of the documents; {'the last' if several else 'it'} is {strength}, and {end}."
     )
-
-
-def _of_topics(chosen: Candidate, within: Sequence[Candidate], good: bool, beyond: bool) -> list[str]:
-    """What both halves find, and what that says of the numbers, of which the last is as large as directions allow."""
-    if not good:
-        return [
-            f"{_found(chosen)}: not most of them, and no number up to {within[-1].n_components} does better.",
-            "Topics of these documents are uncertain: more documents, or fewer rare words, may help.",
-        ]
-    if chosen is not within[-1]:
-        after = within[within.index(chosen) + 1]
-        return [
-            f"{_found(chosen)}; with {after.n_components}, only {after.found_again:.3g} are: {chosen.n_components} is the "
-            "largest number of topics of which most are.",
-            "The data do not single out this number: fewer topics are broader and surer, more are finer and less sure.",
-        ]
-    if beyond:
-        return [
-            f"{_found(chosen)}: most of them, even at the largest number given.",
-            "The data do not single out this number: a scan of larger ones may find more.",
-        ]
-    return [f"{_found(chosen)}."]
 
 
 def _found(one: Candidate) -> str:
@@ -123,7 +121,7 @@ def _unconverged(candidates: Sequence[Candidate]) -> list[str]:
     )
 
 
-def _by_the_gap(candidates: Sequence[Candidate], eigenvalues: FloatArray) -> tuple[int, list[str]]:
+def _by_the_gap(candidates: Sequence[Candidate], eigenvalues: FloatArray) -> tuple[int | None, list[str]]:
     """Without halves: where the eigenvalues fall most."""
 
     def fall(one: Candidate) -> float:
@@ -136,7 +134,7 @@ def _by_the_gap(candidates: Sequence[Candidate], eigenvalues: FloatArray) -> tup
     ratio = fall(chosen)
     much = f"{ratio:.2f} times the next" if np.isfinite(ratio) else "positive and the next is not"
     gap = f"Eigenvalue {chosen.n_components} of the co-occurrence is {much}, the widest gap at the numbers given."
-    return chosen.n_components, [
+    return (chosen.n_components if ratio >= _CLEAR else None), [
         "The documents were not split in halves, so nothing is known of chance.",
         gap if ratio > 1.0 else "At none of the numbers given is the eigenvalue of the co-occurrence above the next.",
         *_of_coherence(candidates, chosen),

@@ -11,7 +11,9 @@ import numpy as np
 from .._typing import FloatArray
 from ..model import TopicModel
 from ..provenance import ANY_WORD, AnchorThreshold
+from ..records import TableRecord
 from .directions import Directions
+from .levels import Level
 from .replication import Reproduced
 
 
@@ -30,6 +32,8 @@ class Candidate:
     n_iter : int
         Steps of ENN.
     converged : bool
+    heldout : tuple of float
+        Held-out log-likelihood per token of each split.
     """
 
     n_components: int
@@ -37,6 +41,17 @@ class Candidate:
     reproduced: tuple[Reproduced, ...]
     n_iter: int
     converged: bool
+    heldout: tuple[float, ...] = ()
+
+    @property
+    def heldout_log_likelihood(self) -> float:
+        """Mean log-likelihood per held-out token by document completion; nan if documents were not split."""
+        return float(np.mean(self.heldout)) if self.heldout else float("nan")
+
+    @property
+    def heldout_perplexity(self) -> float:
+        """Exponential of minus the held-out log-likelihood per token."""
+        return float(np.exp(-self.heldout_log_likelihood))
 
     @property
     def stability(self) -> float:
@@ -64,15 +79,18 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scan:
+class Scan(TableRecord):
     """Numbers of topics side by side; see :func:`anchorwords.scan`.
 
     Attributes
     ----------
     n_components : tuple of int
         Numbers of topics, ascending.
-    recommended : int
-        The one to take.
+    recommended : int or None
+        The number of topics if the data support a single one, else None.
+    levels : tuple of Level
+        Numbers of topics to consider, coarsest first: name, number, rule, what is gained and lost. A single one if the
+        data support one; empty if the documents were not split in halves.
     reasons : list of str
         Why, in plain sentences.
     eigenvalues : (largest number + 2,) array
@@ -90,7 +108,7 @@ class Scan:
     """
 
     n_components: tuple[int, ...]
-    recommended: int
+    recommended: int | None
     reasons: list[str]
     eigenvalues: FloatArray
     directions: Directions | None
@@ -99,6 +117,7 @@ class Scan:
     n_docs: int
     n_words: int
     anchor_threshold: AnchorThreshold = ANY_WORD
+    levels: tuple[Level, ...] = ()
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a number of topics, ready for any data frame.
@@ -113,7 +132,17 @@ class Scan:
     def __repr__(self) -> str:
         first, last, n = self.n_components[0], self.n_components[-1], len(self.n_components)
         numbers = f"{first} topics" if n == 1 else f"{n} numbers of topics from {first} to {last}"
-        return f"Scan({numbers}, recommended {self.recommended})"
+        if self.recommended is not None:
+            return f"Scan({numbers}, recommended {self.recommended})"
+        levels = ", ".join(f"{level.name} {level.n_components}" for level in self.levels)
+        return f"Scan({numbers}, {levels or 'no recommendation'})"
+
+    def __str__(self) -> str:
+        lines = [repr(self), *(f"- {reason}" for reason in self.reasons)]
+        for level in self.levels:
+            lines += [f"{level.name}: {level.n_components} topics ({level.why})",
+                      f"    gained: {level.gained}", f"    lost:   {level.lost}"]  # fmt: skip
+        return "\n".join(lines)
 
     def _row(self, candidate: Candidate) -> dict[str, Any]:
         K = candidate.n_components
@@ -122,6 +151,7 @@ class Scan:
         row: dict[str, Any] = {
             "n_components": K,
             "recommended": self.recommended == K,
+            "level": ", ".join(level.name for level in self.levels if level.n_components == K),
             "eigenvalue": value,
             "eigengap": value - following,
             "eigengap_ratio": value / following if following > 0.0 else float("nan"),
@@ -130,6 +160,8 @@ class Scan:
             "stability": candidate.stability,
             "stability_error": candidate.stability_error,
             "found_again": candidate.found_again,
+            "heldout_log_likelihood": candidate.heldout_log_likelihood,
+            "heldout_perplexity": candidate.heldout_perplexity,
         }
         if self.directions is not None and self.directions.energies.size >= K:
             row["energy"] = float(self.directions.energies[K - 1])

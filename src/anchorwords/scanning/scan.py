@@ -27,9 +27,11 @@ from ..rectify.result import Rectified
 from ..rectify.start import starting_eigenpairs
 from ..statistics.of_source import cooccurrence_of
 from .directions import Directions, shared_directions
-from .halves import FEWEST, Half, halves_of
+from .halves import FEWEST, Half, HalfSource, halves_of, sides_of
+from .heldout import held_out
 from .inputs import checked_metrics, checked_numbers, documents_of, possible_numbers
 from .judged import Judge, ManyGroups
+from .levels import levels_of, recommended_level
 from .recommend import recommend
 from .record import Candidate, Scan
 from .replication import Reproduced, reproduced_topics, sampled_words
@@ -54,7 +56,7 @@ def scan(
     keep_models: bool = False,
     progress: Report | None = None,
 ) -> Scan:
-    """Compare numbers of topics, and recommend one.
+    """Compare numbers of topics: recommend one if the data support a single one, else name two or three levels.
 
     Topics of every number are those of :class:`anchorwords.AnchorTopicModel` with that ``n_components``, from one
     decomposition for all. Beside metrics there are two judgements by halves of the documents: how many directions of
@@ -136,16 +138,27 @@ class _Scanner:
     def run(self, keep_models: bool) -> Scan:
         """All of it."""
         pairs = self._eigenpairs()
-        directions, reproduced = self._compare_halves()
+        directions, reproduced, heldout = self._compare_halves()
         fits, measured, models = self._fits(pairs, keep_models)
         candidates = tuple(
-            Candidate(K, measured[i], tuple(part[i] for part in reproduced), fits[i].n_iter, fits[i].converged)
+            Candidate(
+                K,
+                measured[i],
+                tuple(part[i] for part in reproduced),
+                fits[i].n_iter,
+                fits[i].converged,
+                tuple(part[i] for part in heldout),
+            )
             for i, K in enumerate(self._numbers)
         )
-        recommended, reasons = recommend(candidates, directions, pairs.values)
+        levels = levels_of(candidates, directions)
+        recommended, reasons = recommend(candidates, directions, pairs.values, levels)
+        if recommended is not None:
+            chosen = candidates[self._numbers.index(recommended)]
+            levels = [recommended_level(chosen)] if chosen.reproduced else []
         return Scan(
             tuple(self._numbers), recommended, reasons, pairs.values, directions, candidates, models,
-            self._C.n_docs, self._C.shape[0], self._choice.threshold,
+            self._C.n_docs, self._C.shape[0], self._choice.threshold, tuple(levels),
         )  # fmt: skip
 
     def _eigenpairs(self) -> Eigenpairs:
@@ -161,33 +174,39 @@ class _Scanner:
         logger.info("eigenpairs: %d products with C, %.2f s", pairs.n_passes, perf_counter() - begin)
         return pairs
 
-    def _compare_halves(self) -> tuple[Directions | None, list[list[Reproduced]]]:
+    def _compare_halves(self) -> tuple[Directions | None, list[list[Reproduced]], list[list[float]]]:
         """What both halves of the documents show: directions, and for each split the topics of every number."""
         begin = perf_counter()
         if self._n_replicates == 0 or self._C.n_docs < 2 * FEWEST:
-            return None, []
+            return None, [], []
         sample = sampled_words(self._C.row_sums())
-        directions, reproduced = None, []
+        directions: Directions | None = None
+        reproduced: list[list[Reproduced]] = []
+        heldout: list[list[float]] = []
         self._report("halves", 0.0)
         for r in range(self._n_replicates):
-            halves = self._halves(r)
+            sides = sides_of(self._source, self._C, (self._seed + r) % 2**32)
+            halves = self._halves(r, sides)
+            documents = held_out(*sides, self._C.n_docs, self._seed + r)
             if directions is None:
                 directions = shared_directions(*halves, self._numbers[-1], self._seed, self._n_jobs)
-            parts = []
+            parts, scores = [], []
             for i, K in enumerate(self._numbers):
                 parts.append(reproduced_topics(halves, K, sample, self._choice.candidates, self._n_jobs))
+                scores.append(documents.log_likelihood(halves[0], self._C.words, K, self._choice, self._n_jobs))
                 self._report("halves", (r + self._share_until(i)) / self._n_replicates)
             reproduced.append(parts)
+            heldout.append(scores)
         logger.info("halves: %d split(s), %.2f s", self._n_replicates, perf_counter() - begin)
-        return directions, reproduced
+        return directions, reproduced, heldout
 
-    def _halves(self, split: int) -> tuple[Half, Half]:
+    def _halves(self, split: int, sides: tuple[HalfSource, HalfSource]) -> tuple[Half, Half]:
         with warnings.catch_warnings():
             # Said of the whole already; and halves need not be accurate.
             warnings.simplefilter("ignore", FractionalCountsWarning)
             warnings.simplefilter("ignore", ConvergenceWarning)
             seed = (self._seed + split) % 2**32
-            return halves_of(self._source, self._C, self._numbers[-1], seed, self._n_jobs)
+            return halves_of(self._source, self._C, self._numbers[-1], seed, self._n_jobs, sides)
 
     def _fits(
         self, pairs: Eigenpairs, keep_models: bool

@@ -27,26 +27,26 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..exceptions import InputError, ModelFormatError
-from ..model import Stability, TopicModel
+from ..model import Edit, Parts, Stability, TopicModel
 from ..provenance import Provenance
 from .folders import FolderFormat, packed_strings, unpacked_strings
 from .reading import OpenFolder
 from .safetensors import tensors_of, write_tensors
 
 # Version 2 was a folder of .npy files; none was ever released. Version 3, that of the first release, has what an estimator
-# noted down under "metadata"; version 4 has the model's provenance, labels and ids.
+# noted down under "metadata"; version 4 has the model's provenance, labels and ids; version 5 also holds edited models.
 _TENSORS = "model.safetensors"
-_FORMAT = FolderFormat("model", 4, "fit and save the model again", ModelFormatError, files=(_TENSORS,), older=(3,))
+_FORMAT = FolderFormat("model", 5, "fit and save the model again", ModelFormatError, files=(_TENSORS,), older=(3, 4))
 _LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn")
 
-# Array -> type and shape: N words, K topics, k one more than K, * any length.
+# Array -> type and shape: N words, K topics, k one more than K, P parts of topics, R the rank of Y, * any length.
 _LAYOUT: dict[str, tuple[Any, str]] = {
     "B": (np.floating, "NK"),
     "A": (np.floating, "KK"),
     "anchors": (np.signedinteger, "K"),
     "word_topics": (np.floating, "NK"),
     "word_probs": (np.floating, "N"),
-    "Y": (np.floating, "NK"),
+    "Y": (np.floating, "NR"),
     "composition_dual": (np.floating, "KK"),
     "log_likelihood": (np.floating, "*"),
     "left_out": (np.int32, "*"),
@@ -55,6 +55,10 @@ _LAYOUT: dict[str, tuple[Any, str]] = {
     "anchor_rows.indptr": (np.signedinteger, "k"),
     "anchor_groups.indices": (np.signedinteger, "*"),
     "anchor_groups.ends": (np.signedinteger, "K"),
+    "parts.topic_of": (np.signedinteger, "P"),
+    "parts.B": (np.floating, "NP"),
+    "parts.A": (np.floating, "PP"),
+    "parts_dual": (np.floating, "PP"),
     "vocabulary.text": (np.uint8, "*"),
     "vocabulary.ends": (np.int64, "N"),
     "stability.similarity": (np.floating, "K"),
@@ -172,6 +176,10 @@ def _tensors_of(model: TopicModel) -> dict[str, Any]:
     if model.anchor_groups is not None:
         tensors["anchor_groups.indices"] = np.array([i for group in model.anchor_groups for i in group], dtype=np.int64)
         tensors["anchor_groups.ends"] = np.cumsum([len(group) for group in model.anchor_groups], dtype=np.int64)
+    if model.parts is not None:
+        tensors |= {f"parts.{name}": getattr(model.parts, name) for name in ("B", "A", "topic_of")}
+        if model.parts.composition_dual is not None:
+            tensors["parts_dual"] = model.parts.composition_dual
     if model.vocabulary is not None:
         tensors["vocabulary.text"], tensors["vocabulary.ends"] = packed_strings(model.vocabulary)
     if model.stability is not None:
@@ -191,6 +199,15 @@ def _facts_of(model: TopicModel) -> dict[str, Any]:
         "stability": numbers,
         "labels": None if model.labels is None else list(model.labels),
         "ids": list(model.ids),
+        "edits": [
+            {
+                "action": edit.action,
+                "topics": list(edit.topics),
+                "result": list(edit.result),
+                "labels": list(edit.labels),
+            }
+            for edit in model.edits
+        ],
         "provenance": model.provenance.to_dict(),
     }
 
@@ -208,6 +225,13 @@ def _model_of(tensors: dict[str, Any], facts: dict[str, Any]) -> TopicModel:
     if "anchor_groups.ends" in tensors:
         groups = np.split(tensors["anchor_groups.indices"], tensors["anchor_groups.ends"][:-1])
         optional["anchor_groups"] = tuple(tuple(group.tolist()) for group in groups)
+    if "parts.B" in tensors:
+        own = {name: tensors[f"parts.{name}"] for name in ("B", "A", "topic_of")}
+        optional["parts"] = Parts(**own, composition_dual=tensors.get("parts_dual"))
+    optional["edits"] = tuple(
+        Edit(edit["action"], *(tuple(edit[name]) for name in ("topics", "result", "labels")))
+        for edit in facts.get("edits", ())
+    )
     if "log_likelihood" in tensors:
         optional["log_likelihood"] = tuple(tensors["log_likelihood"].tolist())
     if "stability.similarity" in tensors:
@@ -249,6 +273,8 @@ def _check(tensors: dict[str, Any], facts: dict[str, Any]) -> None:
     if "anchor_groups.ends" in tensors:
         _check_groups(tensors["anchor_groups.indices"], tensors["anchor_groups.ends"], tensors["anchors"], N)
     _check_stability(tensors, facts.get("stability"))
+    _check_parts(tensors, K)
+    _check_edits(facts.get("edits", []))
     _check_names(facts.get("labels"), facts.get("ids", list(range(K))), K)
 
 
@@ -258,6 +284,39 @@ def _check_names(labels: Any, ids: Any, K: int) -> None:
         raise ValueError("the labels do not name each topic once")
     if not (_is_list_of(int, ids) and len(set(ids)) == len(ids) == K and min(ids) >= 0 and max(ids) < 2**63):
         raise ValueError("the ids do not number each topic once")
+
+
+def _check_parts(tensors: dict[str, Any], K: int) -> None:
+    """Parts are probabilities of their own, and each topic has at least one."""
+    if "parts_dual" in tensors:
+        if "parts.B" not in tensors:
+            raise ValueError("there is a dual matrix of parts, but there are no parts")
+        _check_finite("parts_dual", tensors["parts_dual"])
+        _check_symmetric("parts_dual", tensors["parts_dual"])
+    if "parts.B" not in tensors:
+        return
+    _check_probabilities("parts.B", tensors["parts.B"], 0)
+    _check_probabilities("parts.A", tensors["parts.A"], None)
+    _check_symmetric("parts.A", tensors["parts.A"])
+    _check_within("parts.topic_of", tensors["parts.topic_of"], -1, K - 1)
+    if np.setdiff1d(np.arange(K), tensors["parts.topic_of"]).size:
+        raise ValueError("a topic has no parts")
+
+
+def _check_edits(edits: Any) -> None:
+    """The history of edits is a list of actions with the ids of topics and labels."""
+    fine = isinstance(edits, list) and all(
+        isinstance(edit, dict)
+        and edit.keys() == {"action", "topics", "result", "labels"}
+        and edit["action"] in ("rename", "merge", "drop", "split", "reorder")
+        and all(
+            _is_list_of(int, edit[name]) and all(0 <= x < 2**63 for x in edit[name]) for name in ("topics", "result")
+        )
+        and _is_list_of(str, edit["labels"])
+        for edit in edits
+    )
+    if not fine:
+        raise ValueError("the history of edits does not tell which topics were changed")
 
 
 def _is_list_of(kind: type, value: Any) -> bool:
@@ -277,12 +336,15 @@ def _check_layout(tensors: dict[str, Any], N: int, K: int) -> None:
         if name not in _LAYOUT:
             raise ValueError(f"{name[:100]!r} is no array of a model")
     begun = {name.split(".")[0] for name in tensors} | _ALWAYS
+    P = max(1, tensors["parts.topic_of"].size) if "parts.topic_of" in tensors else 0
     for name, (kind, letters) in _LAYOUT.items():
         if name not in tensors:
             if name.split(".")[0] in begun:
                 raise ValueError(f"{name} is missing")
             continue
-        shape = tuple({"N": N, "K": K, "k": K + 1, "*": tensors[name].size}[letter] for letter in letters)
+        width = tensors[name].shape[-1] if tensors[name].ndim else 0
+        sizes = {"N": N, "K": K, "k": K + 1, "P": P, "R": max(width, 1), "*": tensors[name].size}
+        shape = tuple(sizes[letter] for letter in letters)
         found = tensors[name].dtype
         # Nothing computes with smaller types, and sums of float16 are too rough to be checked.
         fits = np.issubdtype(found, kind) and (kind is np.uint8 or found.itemsize in (4, 8))

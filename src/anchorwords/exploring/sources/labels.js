@@ -28,6 +28,13 @@ function grid(size) {
   };
 }
 
+/** Distance from a box to the rim of a circle; below 0 where they overlap. */
+function away(box, { x, y, radius }) {
+  const dx = Math.max(box.x - x, 0, x - box.x - box.width);
+  const dy = Math.max(box.y - y, 0, y - box.y - box.height);
+  return Math.hypot(dx, dy) - radius;
+}
+
 /** Places around a point for a label of a width: below and above, beside, at the corners. */
 function placesAround({ x, y, radius }, width, height, frame) {
   const reach = radius + GAP;
@@ -50,17 +57,23 @@ function placesAround({ x, y, radius }, width, height, frame) {
  * Place labels around points.
  *
  * `points` come in the order of importance: {x, y, radius, names}, names being [{text, width}], the one that is liked best
- * first. Returns {point, text, x, y, anchor} of those that found a place within the frame, y being the middle of the letters.
+ * first. With `own`, a label must be nearer to its own point than to any other by at least so many pixels; one that has no
+ * such place is left out rather than taken for the name of a neighbour. Returns {point, text, x, y, anchor} of those that found a place within the frame, y being the middle of the letters.
  */
-export function placeLabels(points, frame, height) {
+export function placeLabels(points, frame, height, own = null) {
   const taken = grid(60);
   for (const point of points) {
     const size = 2 * point.radius;
     taken.add({ x: point.x - point.radius, y: point.y - point.radius, width: size, height: size, self: point });
   }
+  const belongs = (point, box) => {
+    const reach = away(box, point) + own;
+    return points.every((other) => other === point || away(box, other) > reach);
+  };
   const free = (point, { x, y }, width) => {
     const inside = x >= 2 && y >= 2 && x + width <= frame.width - 2 && y + height <= frame.height - 2;
-    return inside && taken.free({ x, y, width, height }, point);
+    const box = { x, y, width, height };
+    return inside && taken.free(box, point) && (own === null || belongs(point, box));
   };
   const placed = [];
   for (const point of points) {

@@ -13,6 +13,8 @@ import { state } from "./state.js";
 
 const FONT = '600 12px system-ui, "Segoe UI", Roboto, sans-serif';
 const LABEL_HEIGHT = 15;
+/** Pixels by which a label must be nearer to its own circle than to any other. */
+const NEARER = 3;
 
 /** What circles can be coloured by. */
 export const COLOURINGS = [{ key: "topic", title: "topic" }, ...FIGURES];
@@ -128,10 +130,16 @@ export function topicMap({ selected = null, heat = null, small = false, label })
     const named = new Set(points.map((point) => point.topic));
     const others = nodes.filter((node) => !named.has(node.topic)).map((node) => ({ ...node, names: [] }));
     names.replaceChildren(
-      ...placeLabels([...points, ...others], { width, height }, LABEL_HEIGHT).map((found) =>
+      ...placeLabels([...points, ...others], { width, height }, LABEL_HEIGHT, NEARER).map((found) =>
         svg(
           "text",
-          { x: found.x.toFixed(1), y: (found.y + 4).toFixed(1), "text-anchor": found.anchor, direction: "ltr" },
+          {
+            x: found.x.toFixed(1),
+            y: (found.y + 4).toFixed(1),
+            "text-anchor": found.anchor,
+            direction: "ltr",
+            "data-topic": found.point.topic.topic,
+          },
           found.text,
         ),
       ),

@@ -1,0 +1,70 @@
+"""``anchorwords similar`` and ``anchorwords predict``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .options import Json, loaded
+from .output import print_json
+
+Model = Annotated[Path, typer.Argument(help="Model folder written by fit.")]
+
+
+def similar(
+    model: Model,
+    words: Annotated[list[str], typer.Argument(metavar="WORD...", help="Words of the model.")],
+    n: Annotated[int, typer.Option("--words", "-n", min=1, help="Similar words to show per word.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Show words that belong to the same topics as a word: songs like a song, terms like a term.
+
+    Words are compared by their topic profiles p(topic | word). A similarity of 1 means the same profile, 0 no
+    topic in common.
+
+    Example: anchorwords similar playlists-model radiohead -n 20
+    """
+    from .. import similar_words
+    from .tables import Listing, print_listing
+
+    rows = similar_words(loaded(model), words, n).rows()
+    if as_json:
+        print_json(rows)
+        return
+    # Labels of items can be long: the topic that they share most is named, the others are numbers.
+    cells = [
+        [row["query"], row["word"], f"{row['similarity']:.3f}", ", ".join(map(str, row["topics"])), row["labels"][0]]
+        for row in rows
+    ]
+    columns = [
+        ("word", "left"),
+        ("similar", "left"),
+        ("similarity", "right"),
+        ("topics", "left"),
+        ("first of them", "left"),
+    ]
+    print_listing(Listing(columns, cells), apart=False)  # type: ignore[arg-type]
+
+
+def predict(
+    model: Model,
+    words: Annotated[list[str], typer.Argument(metavar="WORD...", help="Words of one document or basket.")],
+    n: Annotated[int, typer.Option("--words", "-n", min=1, help="Words to predict.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Predict the words that a document or basket lacks: the most probable ones among those that it does not hold.
+
+    Example: anchorwords predict playlists-model radiohead portishead -n 20
+    """
+    from .. import predict_words
+    from .tables import Listing, print_listing
+
+    rows = predict_words(loaded(model), list(words), n).rows()
+    if as_json:
+        print_json(rows)
+        return
+    cells = [[str(row["rank"]), row["word"], f"{100 * row['probability']:.3g}%", f"{row['lift']:.1f}"] for row in rows]
+    columns = [("rank", "right"), ("word", "left"), ("probability", "right"), ("lift", "right")]
+    print_listing(Listing(columns, cells), apart=False)  # type: ignore[arg-type]

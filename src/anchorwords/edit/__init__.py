@@ -1,0 +1,1 @@
+"""Changes that a person makes to topics after the fit: every one gives a new, valid model."""

@@ -1,0 +1,43 @@
+"""What all edits share: the kind of model they return, the ids they take, the record they keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from ..exceptions import InputError
+from ..model import Edit, TopicModel
+
+
+def like(model: Any, record: TopicModel) -> Any:
+    """The edited record as what was given: a TopicModel, or an estimator of the same kind with these topics."""
+    return model.with_model(record) if hasattr(model, "with_model") else record
+
+
+def noted(record: TopicModel, edit: Edit) -> TopicModel:
+    """The record with this edit at the end of its history."""
+    return replace(record, edits=(*record.edits, edit))
+
+
+def checked_topics(record: TopicModel, topics: Any, name: str) -> list[int]:
+    """Ids of topics of the model, each once, or InputError."""
+    if isinstance(topics, (str, bytes)) or not isinstance(topics, Iterable):
+        raise InputError(f"{name} must be a list of topic ids, such as [3, 7], but is {topics!r}.")
+    found = [record.ids[record.position(topic)] for topic in topics]
+    if len(set(found)) < len(found):
+        twice = next(topic for topic in found if found.count(topic) > 1)
+        raise InputError(f"{name} must name each topic once, but names topic {twice} twice.")
+    return found
+
+
+def unused_ids(record: TopicModel, n: int) -> list[int]:
+    """Ids that no topic of the model has or ever had."""
+    used = {*record.ids, *(topic for edit in record.edits for topic in (*edit.topics, *edit.result))}
+    first = max(used) + 1
+    return list(range(first, first + n))
+
+
+def label_of_merged(labels: Iterable[str]) -> str:
+    """The labels that people gave to the topics that are merged; empty if there are none."""
+    return " + ".join(dict.fromkeys(label for label in labels if label))

@@ -1,0 +1,249 @@
+"""Split a topic into sub-topics, learned on its own share of the documents.
+
+Notation
+--------
+k                 the topic to split; s, t its sub-topics
+r_mi              share of the tokens of word i in document m that are the topic's: theta_mk B_ik / (theta_m B')_i
+q_is              p(s | word i, topic k), of a model that is learned on the counts n_mi r_mi
+B_is = B_ik q_is / w_s with w_s = sum_i B_ik q_is, so that sum_s w_s B_s = B_k: merging gives the topic back
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._typing import FloatArray, IntArray, SparseLike
+from .._validation import check_n_jobs, check_positive_integer
+from ..exceptions import FractionalCountsWarning, InputError
+from ..fitting import FitOptions, fit_documents
+from ..infer.compose import compositions
+from ..linalg.sparse import csr_parts
+from ..model import Edit, Parts, TopicModel, as_topic_model
+from ..presets import READERS
+from ..sources.convert import as_source, in_columns
+from ..sources.source import Source
+from .apply import like, noted, unused_ids
+from .regroup import by_bayes, own_parts, weights_within
+
+# Expected tokens of a topic in a document that its sub-topics are learned from: a pair, which Eq. 1 needs.
+_FEWEST_TOKENS = 2.0
+# Documents per sub-topic without which there is nothing to learn them from.
+_FEWEST_DOCUMENTS = 10
+# Share of independence in the estimated joint probabilities of sub-topics: keeps every entry positive, so that scaling to
+# given sums converges.
+_FLOOR = 1e-3
+_SCALINGS = 500
+
+
+def split_topic(
+    model: Any, topic: int, corpus: Any, into: int = 2, *, random_state: int = 0, n_jobs: int | None = None
+) -> Any:
+    """Split a topic into sub-topics.
+
+    The tokens of the topic in each document are taken for documents of their own, and topics are learned from them. All
+    other topics stay as they are, and merging the sub-topics gives the topic back.
+
+    Parameters
+    ----------
+    model : TopicModel or fitted estimator
+    topic : int
+        Id of the topic to split.
+    corpus : Corpus or counts
+        Documents to learn from, such as those of the fit.
+    into : int, default=2
+        Number of sub-topics.
+    random_state : int, default=0
+        Seed.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    TopicModel or estimator
+        A new model of the kind given, with the sub-topics in the place of the topic. They have new ids, no labels, and the
+        model has no stability.
+    """
+    record, n_jobs = as_topic_model(model), check_n_jobs(n_jobs)
+    k, n = record.position(topic), check_positive_integer(into, "into")
+    if n < 2:
+        raise InputError(f"into must be at least 2, the number of sub-topics, but is {n}.")
+    source = in_columns(corpus, record.vocabulary, record.n_words)
+    sub = _sub_model(record, k, _share_of_topic(record, source, k, n, n_jobs), n, random_state, n_jobs)
+    q = _within_topic(sub, record.B[:, k])
+    w = record.B[:, k] @ q
+    B = record.B[:, [k]] * q / w
+    parts = _split_parts(own_parts(record), k, B, w)
+    moment = _moment(_of_parts(record, parts), source, n_jobs)
+    edited = _with_split(record, k, B, w, sub, parts, moment)
+    number = record.ids[k]
+    ids = unused_ids(record, n)
+    edited = replace(edited, ids=(*record.ids[:k], *ids, *record.ids[k + 1 :]))
+    return like(model, noted(edited, Edit("split", (number,), tuple(ids))))
+
+
+def _share_of_topic(record: TopicModel, source: Source, k: int, n: int, n_jobs: int | None) -> Source:
+    """Counts of the tokens of a topic, expected given the documents."""
+    parts = own_parts(record)
+    own = np.flatnonzero(parts.topic_of == k)
+    found = []
+    for block in source.blocks(whole=True):
+        for part in compositions(_of_parts(record, parts), as_source(block), whole_blocks=True, n_jobs=n_jobs):
+            share = _expected_counts(block, part.weights, parts.B, own)
+            found.append(share[np.asarray(share.sum(axis=1)).ravel() >= _FEWEST_TOKENS])
+    documents = sp.csr_array(sp.vstack(found, format="csr"))
+    if documents.shape[0] < _FEWEST_DOCUMENTS * n:
+        raise InputError(
+            f"splitting topic {record.ids[k]} into {n} needs {_FEWEST_DOCUMENTS * n} documents with two of its tokens, "
+            f"but {documents.shape[0]} have them: give more documents, or ask for fewer sub-topics."
+        )
+    return as_source(documents)
+
+
+def _expected_counts(counts: SparseLike, theta: FloatArray, B: FloatArray, own: IntArray) -> SparseLike:
+    csr = sp.csr_array(counts, dtype=np.float64)
+    indptr, indices, data = csr_parts(csr)
+    shares = np.empty(data.size)
+    for m in range(csr.shape[0]):
+        row = slice(int(indptr[m]), int(indptr[m + 1]))
+        joint = B[indices[row]] * theta[m]
+        total = joint.sum(axis=1)
+        shares[row] = data[row] * joint[:, own].sum(axis=1) / np.where(total > 0.0, total, 1.0)
+    return sp.csr_array((shares, indices, indptr), shape=csr.shape)
+
+
+def _sub_model(
+    record: TopicModel, k: int, documents: Source, n: int, random_state: int, n_jobs: int | None
+) -> TopicModel:
+    """A model of the topic's tokens, refined if the model was."""
+    refined = record.log_likelihood is not None
+    options = FitOptions(
+        n, READERS.rectifier if refined else "enn", min_anchor_docs="auto",
+        refinement=READERS.refinement if refined else None, random_state=random_state, n_jobs=n_jobs,
+    )  # fmt: skip
+    try:
+        with warnings.catch_warnings():
+            # Expected counts are not whole. What that adds to the diagonal of Eq. 1 is taken back by the rectification.
+            warnings.simplefilter("ignore", FractionalCountsWarning)
+            return fit_documents(documents, options)
+    except InputError as error:
+        raise InputError(f"topic {record.ids[k]} cannot be split into {n}: {error}") from error
+
+
+def _within_topic(sub: TopicModel, of_topic: FloatArray) -> FloatArray:
+    """q: p(sub-topic | word) within the topic; a word that the sub-topics lack is theirs by prevalence."""
+    q, _ = by_bayes(sub.B, sub.prevalence, sub.word_probs)
+    w = of_topic @ q
+    if (w <= 0.0).any():
+        raise InputError("a sub-topic would have none of the words of the topic: ask for fewer sub-topics.")
+    return q
+
+
+def _split_parts(parts: Parts, k: int, B: FloatArray, w: FloatArray) -> Parts:
+    """Parts with those of topic k replaced by its sub-topics, with A as if these were independent of the documents.
+
+    Topics after k move up by the number of sub-topics less one.
+    """
+    own = np.flatnonzero(parts.topic_of == k)
+    others = np.flatnonzero(parts.topic_of != k)
+    n = w.size
+    # Parts x new parts: the others stay, and what was of topic k is shared out.
+    S = np.zeros((parts.n_components, others.size + n))
+    S[others, np.arange(others.size)] = 1.0
+    S[own, others.size :] = w
+    A = S.T @ parts.A @ S
+    before = parts.topic_of[others]
+    topic_of = np.concatenate([np.where(before > k, before + n - 1, before), k + np.arange(n)])
+    dual = None
+    if parts.composition_dual is not None:
+        parent = np.concatenate([others, np.full(n, own[0])])
+        dual = np.asarray(parts.composition_dual)[np.ix_(parent, parent)]
+    return Parts(np.concatenate([parts.B[:, others], B], axis=1), (A + A.T) / (2.0 * A.sum()), topic_of, dual)
+
+
+def _of_parts(record: TopicModel, parts: Parts) -> TopicModel:
+    """The model whose topics are the parts, for inference only."""
+    return replace(
+        record, B=parts.B, A=parts.A, composition_dual=parts.composition_dual, parts=None, labels=None, ids=(), edits=(),
+        stability=None,
+    )  # fmt: skip
+
+
+def _moment(model: TopicModel, source: Source, n_jobs: int | None) -> FloatArray:
+    """Sum of theta theta' over documents."""
+    total = np.zeros((model.n_components, model.n_components))
+    for part in compositions(model, source, n_jobs=n_jobs):
+        weights = part.weights[part.n_known > 0.0]
+        total += weights.T @ weights
+    return total
+
+
+def _joint(A: FloatArray, moment: FloatArray, n: int) -> FloatArray:
+    """A whose last n rows and columns, of the sub-topics, follow the documents.
+
+    The sums of its rows, and what the sub-topics together have with each other part, stay those of A, in which sub-topics
+    are independent of the documents: the model stays consistent with B, and merging the sub-topics restores it.
+    """
+    first = A.shape[0] - n
+    rows, w = A[first:].sum(axis=1), weights_within(A[first:].sum(axis=1))
+    columns = np.append(A[first:, :first].sum(axis=0), A[first:, first:].sum())
+    seen = np.column_stack([moment[first:, :first], moment[first:, first:].sum(axis=1)])
+    shares = seen / np.maximum(seen.sum(axis=0), np.finfo(np.float64).tiny)
+    table = columns * ((1.0 - _FLOOR) * shares + _FLOOR * w[:, None])
+    for _ in range(_SCALINGS):
+        table *= (rows / table.sum(axis=1))[:, None]
+        table *= columns / np.where(columns > 0.0, table.sum(axis=0), 1.0)
+    block = moment[first:, first:]
+    block = (1.0 - _FLOOR) * block / block.sum() + _FLOOR * np.outer(w, w)
+    d = np.ones(n)
+    for _ in range(_SCALINGS):
+        d = np.sqrt(d * table[:, -1] / (block @ d))
+    result = np.array(A)
+    result[first:, :first] = table[:, :-1]
+    result[:first, first:] = table[:, :-1].T
+    result[first:, first:] = d[:, None] * block * d
+    return result / result.sum()
+
+
+def _with_split(
+    record: TopicModel, k: int, B: FloatArray, w: FloatArray, sub: TopicModel, parts: Parts, moment: FloatArray
+) -> TopicModel:
+    """The model with sub-topics in the place of topic k."""
+    n = w.size
+    fine = _joint(parts.A, moment, n)
+    member = np.zeros((parts.n_components, record.n_components + n - 1))
+    shown = np.flatnonzero(parts.topic_of >= 0)
+    member[shown, parts.topic_of[shown]] = 1.0
+    A = member.T @ fine @ member
+    of_topic = np.asarray(record.B[:, [k]])
+    q = np.where(of_topic > 0.0, B * w / np.where(of_topic > 0.0, of_topic, 1.0), w)
+    groups = record.anchor_groups
+    if groups is not None:
+        groups = (*groups[:k], *((int(word),) for word in sub.anchors), *groups[k + 1 :])
+    rows = None
+    if record.anchor_rows is not None and sub.anchor_rows is not None:
+        old = sp.csr_array(record.anchor_rows)
+        rows = sp.csr_array(sp.vstack([old[:k], sp.csr_array(sub.anchor_rows), old[k + 1 :]], format="csr"))
+    return replace(
+        record,
+        B=_in_place(record.B, k, B),
+        A=(A + A.T) / (2.0 * A.sum()),
+        anchors=np.concatenate([record.anchors[:k], sub.anchors, record.anchors[k + 1 :]]).astype(record.anchors.dtype),
+        word_topics=_in_place(record.word_topics, k, record.word_topics[:, [k]] * q),
+        anchor_rows=rows,
+        anchor_groups=groups,
+        composition_dual=None,
+        stability=None,
+        labels=None if record.labels is None else (*record.labels[:k], *([""] * n), *record.labels[k + 1 :]),
+        ids=(),
+        parts=replace(parts, A=fine),
+    )
+
+
+def _in_place(columns: FloatArray, k: int, new: FloatArray) -> FloatArray:
+    """Columns with the k-th replaced by others."""
+    return np.concatenate([columns[:, :k], new, columns[:, k + 1 :]], axis=1)

@@ -1,0 +1,1 @@
+"""Effects of covariates on topic proportions: regression with intervals."""

@@ -1,0 +1,176 @@
+"""What a document or a basket lacks: the most probable words that it does not hold yet.
+
+Notation
+--------
+w_m : (K,)         topic proportions of document m
+B : (N, K)         p(word | topic)
+p_m = B w_m        p(word | document m)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._typing import FloatArray, IntArray, SparseLike
+from .._validation import check_n_jobs, check_positive_integer
+from ..corpus.missing import warn_of_missing
+from ..exceptions import InputError
+from ..infer.compose import compositions
+from ..linalg.sparse import rows_between
+from ..model import TopicModel, as_topic_model
+from ..records import TableRecord
+from ..sources.convert import as_source, in_columns
+from ..sources.source import Source
+from .compositions import method_for
+from .ranking import largest, word_probabilities
+
+# Probabilities of words in documents that are computed at a time: 32 MB.
+_TOGETHER = 1 << 22
+# Log-probabilities that agree to so many digits are ties, which the first column wins.
+_DIGITS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class WordPredictions(TableRecord):
+    """Predicted words of each document.
+
+    Attributes
+    ----------
+    documents : list
+        The id of each document or, if documents have no ids, its number from 0.
+    columns : (M, n) int array
+        Columns of the predicted words, best first; -1 if fewer than n words can be predicted.
+    probability : (M, n) array
+        p(word | document); 0 next to -1.
+    lift : (M, n) array
+        p(word | document) / p(word): above 1 if the word is more probable in this document than overall.
+    vocabulary : tuple of str or None
+    """
+
+    documents: list[Any]
+    columns: IntArray
+    probability: FloatArray
+    lift: FloatArray
+    vocabulary: tuple[str, ...] | None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per document and predicted word: document, rank, word, probability, lift."""
+        words = self.vocabulary
+        return [
+            {
+                "document": name,
+                "rank": place + 1,
+                "word": int(column) if words is None else words[column],
+                "probability": float(self.probability[m, place]),
+                "lift": float(self.lift[m, place]),
+            }
+            for m, name in enumerate(self.documents)
+            for place, column in enumerate(self.columns[m].tolist())
+            if column >= 0
+        ]
+
+
+def predict_words(
+    model: Any, X: Any, n: int = 10, *, method: str | None = None, n_jobs: int | None = None
+) -> WordPredictions:
+    """Predict the words that documents lack: the most probable words among those that they do not hold.
+
+    Parameters
+    ----------
+    model : TopicModel or fitted estimator
+    X : Corpus, (M, N) counts, blocks of counts, list of words, or list of lists of words
+        A list of words is one basket. Words of baskets that the model does not know are left out, with one
+        UnknownWordWarning. Documents are read block by block.
+    n : int, default=10
+        Number of words per document.
+    method : {"posterior-mean", "prior-aware"}, optional
+        How topic proportions are inferred, as in ``transform``.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    WordPredictions
+        Words of largest p(word | document) first; ties go to the first column. A document without a known word gets the
+        words that are most probable overall.
+
+    Examples
+    --------
+    >>> import anchorwords as aw
+    >>> from anchorwords.datasets import make_topics
+    >>> corpus = make_topics(n_docs=400, n_words=200, n_topics=3, random_state=0).corpus
+    >>> model = aw.AnchorTopicModel(3).fit(corpus)
+    >>> len(aw.predict_words(model, ["w005", "w017"], n=4).rows())
+    4
+    """
+    record = as_topic_model(model)
+    check_positive_integer(n, "n")
+    source = _source(record, X)
+    how, jobs = method_for(record, method), check_n_jobs(n_jobs)
+    overall = word_probabilities(record.B, record.prevalence)
+    columns: list[IntArray] = [np.zeros((0, n), dtype=np.intp)]
+    probability: list[FloatArray] = [np.zeros((0, n))]
+    step = max(1, _TOGETHER // record.n_words)
+    for block in source.blocks():
+        for start in range(0, block.shape[0], step):
+            counts = rows_between(block, start, start + step)
+            part = next(compositions(record, as_source(counts), method=how, whole_blocks=True, n_jobs=jobs))
+            best = _best(part.weights @ record.B.T, counts, n)
+            columns.append(best[0])
+            probability.append(best[1])
+    chosen, likely = np.concatenate(columns), np.concatenate(probability)
+    base = np.where(chosen >= 0, overall[chosen], 1.0)
+    names = source.documents.ids
+    return WordPredictions(
+        [source.documents.number(m) for m in range(chosen.shape[0])] if names is None else list(names),
+        chosen, likely, likely / np.where(base > 0.0, base, 1.0), record.vocabulary,
+    )  # fmt: skip
+
+
+def _best(p: FloatArray, counts: SparseLike, n: int) -> tuple[IntArray, FloatArray]:
+    """Columns and probabilities of the n most probable words of each document that it does not hold."""
+    columns, likely = np.full((p.shape[0], n), -1, dtype=np.intp), np.zeros((p.shape[0], n))
+    for m, row in enumerate(p):
+        row[counts.indices[counts.indptr[m] : counts.indptr[m + 1]]] = 0.0
+        with np.errstate(divide="ignore"):
+            order = largest(np.round(np.log(row), _DIGITS), min(n, row.size))
+        order = order[row[order] > 0.0]
+        columns[m, : order.size], likely[m, : order.size] = order, row[order]
+    return columns, likely
+
+
+def _source(record: TopicModel, X: Any) -> Source:
+    """Documents in the columns of the model; baskets of words are counted."""
+    baskets = _baskets(X)
+    if baskets is None:
+        return in_columns(X, record.vocabulary, record.n_words)
+    if record.vocabulary is None:
+        raise InputError("the words of this model have no names, so that it takes no baskets of words: give counts.")
+    place = {word: column for column, word in enumerate(record.vocabulary)}
+    unknown = dict.fromkeys(word for basket in baskets for word in basket if word not in place)
+    if len(unknown) == len({word for basket in baskets for word in basket}):
+        raise InputError(f"the model knows none of the {len(unknown)} words given: check how its words are spelled.")
+    warn_of_missing(list(unknown), record.vocabulary, "X", stacklevel=4)
+    found = [(m, place[word]) for m, basket in enumerate(baskets) for word in basket if word in place]
+    rows, columns = np.array(found, dtype=np.intp).T
+    return as_source(sp.csr_array((np.ones(rows.size), (rows, columns)), shape=(len(baskets), record.n_words)))
+
+
+def _baskets(X: Any) -> list[list[str]] | None:
+    """Words of each basket; None if X is not made of words."""
+    if isinstance(X, str):
+        raise InputError(
+            "X must be a list of words, but is a single string: write [X], or split a text into words first."
+        )
+    if not isinstance(X, Sequence) or not len(X):
+        return None
+    if all(isinstance(word, str) for word in X):
+        return [list(X)]
+    if all(isinstance(one, (list, tuple, set, frozenset)) and all(isinstance(w, str) for w in one) for one in X):
+        return [sorted(one) if isinstance(one, (set, frozenset)) else list(one) for one in X]
+    return None

@@ -1,0 +1,142 @@
+"""Named levels of detail: coarse, medium and fine, each chosen by a rule computed from the data.
+
+Notation
+--------
+F(K)   topics of K that both halves of the documents find, mean over splits
+L(K)   held-out log-likelihood per token, natural logarithm
+
+coarse   K that maximises F(K) - 3/4 K: going on, fewer than three of four added topics replicate
+medium   K that maximises F(K) - 1/2 K: going on, fewer than half of the added topics replicate
+fine     K that maximises L(K) - 0.02 log2 K: going on, doubling K lowers the perplexity by less than 2 %
+
+Directions of the co-occurrence that both halves show bound the number of topics, so larger numbers are not considered:
+beyond that bound, near-copies of topics replicate too. Each level is the point at which a curve no longer rises faster than
+a stated price per topic (or per doubling), so none depends on where the grid ends, unless the curve is still rising there;
+``at_grid_end`` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .directions import Directions
+    from .record import Candidate
+
+# Share of added topics that must replicate.
+_COARSE, _MEDIUM = 0.75, 0.5
+# Held-out log-likelihood per token that doubling the number of topics must gain: 2 % of perplexity.
+_DOUBLING = 0.02
+
+
+@dataclass(frozen=True)
+class Level:
+    """A number of topics to consider.
+
+    Attributes
+    ----------
+    name : {"coarse", "medium", "fine", "recommended"}
+    n_components : int
+    why : str
+        The rule that chose it.
+    gained, lost : str
+        Compared with the next coarser level; for the coarsest one, with the next finer.
+    metrics : dict of str to float
+        Measured at this number of topics.
+    at_grid_end : bool
+        Whether the curve that chose it still rises at the largest number scanned.
+    """
+
+    name: str
+    n_components: int
+    why: str
+    gained: str
+    lost: str
+    metrics: Mapping[str, float]
+    at_grid_end: bool
+
+    def row(self) -> dict[str, Any]:
+        """The level as a flat dict."""
+        return {
+            "name": self.name, "n_components": self.n_components, "why": self.why, "gained": self.gained,
+            "lost": self.lost, "at_grid_end": self.at_grid_end, **self.metrics,
+        }  # fmt: skip
+
+
+def recommended_level(one: Candidate) -> Level:
+    """The level of a number of topics that the data support alone."""
+    why = "the eigenvalue spectrum ends there, and most topics replicate"
+    return Level("recommended", one.n_components, why, "-", "-", _metrics(one), False)
+
+
+def bound_of(candidates: Sequence[Candidate], directions: Directions) -> Candidate:
+    """The number given that is nearest to the number of directions in both halves, the smaller in a tie."""
+    if directions.beyond:
+        return candidates[-1]
+    return min(candidates, key=lambda one: (abs(one.n_components - directions.n), one.n_components))
+
+
+def levels_of(candidates: Sequence[Candidate], directions: Directions | None) -> list[Level]:
+    """Levels for candidates in ascending order, coarsest first; none if the documents were not split in halves."""
+    if directions is None or not candidates[0].reproduced:
+        return []
+    largest = candidates[-1]
+    candidates = candidates[: candidates.index(bound_of(candidates, directions)) + 1]
+    K = np.array([one.n_components for one in candidates], dtype=np.float64)
+    found = np.array([one.found_again for one in candidates])
+    likelihood = np.array([one.heldout_log_likelihood for one in candidates])
+    coarse, medium = (int(np.argmax(found - price * K)) for price in (_COARSE, _MEDIUM))
+    fine = medium
+    if np.isfinite(likelihood).all():
+        fine = max(medium, int(np.argmax(likelihood - _DOUBLING * np.log2(K))))
+    rules = {
+        "coarse": (coarse, "beyond it, fewer than three of four added topics replicate"),
+        "medium": (medium, "beyond it, fewer than half of the added topics replicate"),
+        "fine": (fine, "beyond it, doubling the number of topics lowers the perplexity by less than 2 %"),
+    }
+    names = {coarse: "coarse", fine: "fine", medium: "medium"}  # equal numbers: one level, under the name of the middle
+    chosen = sorted((place, name) for place, name in names.items())
+    levels = []
+    for i, (place, name) in enumerate(chosen):
+        ends = candidates[place] is largest and place > 0
+        why = "the curve still rises at the largest number scanned" if ends else rules[name][1]
+        if place == 0 and not ends and len(candidates) > 1:
+            why = f"the smallest number scanned; {why}"
+        finer = i > 0
+        other = candidates[chosen[i - 1 if finer else min(1, len(chosen) - 1)][0]]
+        gained, lost = _compared(candidates[place], other)
+        levels.append(Level(name, candidates[place].n_components, why, gained, lost, _metrics(candidates[place]), ends))
+    return levels
+
+
+def _metrics(one: Candidate) -> dict[str, float]:
+    return {
+        "replicated": one.found_again / one.n_components, "stability": one.stability,
+        "heldout_log_likelihood": one.heldout_log_likelihood, "heldout_perplexity": one.heldout_perplexity,
+        **one.metrics,
+    }  # fmt: skip
+
+
+# Key, how a value is written, whether higher is better.
+_SHOWN = (
+    ("replicated", "{:.0%} of topics replicate", True), ("heldout_perplexity", "held-out perplexity {:,.0f}", False),
+    ("npmi_coherence", "coherence {:.3f}", True), ("topic_diversity", "diversity {:.2f}", True),
+)  # fmt: skip
+
+
+def _compared(one: Candidate, other: Candidate) -> tuple[str, str]:
+    """What ``one`` has better than ``other``, and what worse; values that print alike count as neither."""
+    mine, theirs = _metrics(one), _metrics(other)
+    gained: list[str] = []
+    lost: list[str] = []
+    for key, form, higher in _SHOWN:
+        a, b = mine.get(key, np.nan), theirs.get(key, np.nan)
+        if not (np.isfinite(a) and np.isfinite(b)) or form.format(a) == form.format(b):
+            continue
+        text = f"{form.format(a)} instead of {form.format(b).split()[-1] if key != 'replicated' else f'{b:.0%}'}"
+        (gained if (a > b) == higher else lost).append(text)
+    return "; ".join(gained) or "-", "; ".join(lost) or "-"

@@ -1,0 +1,1 @@
+"""How topics and their words change over time."""
