@@ -9,7 +9,6 @@ import scipy.sparse as sp
 import anchorwords as aw
 from anchorwords.datasets import make_topics
 from anchorwords.exceptions import InputError
-from anchorwords.infer.penalised import GAP
 from anchorwords.sources.convert import as_source, in_columns
 from anchorwords.sources.kinds import MappedSource
 from anchorwords.sources.source import Source
@@ -169,9 +168,9 @@ def test_a_fit_takes_it(source, corpus):
     model = aw.AnchorTopicModel(4).fit(source)
     np.testing.assert_array_equal(model.anchors_, expected.anchors_)
     np.testing.assert_allclose(model.components_, expected.components_, atol=1e-9)
-    # Documents are solved until the objective can gain at most GAP, so proportions of models that differ by rounding agree
-    # to about its square root.
-    np.testing.assert_allclose(model.transform(source), expected.transform(corpus), atol=GAP**0.5)
+    # Inference rounds the rows of B to single precision, so topics that differ by rounding of doubles can differ by 6e-8
+    # there. Proportions then differ by that times the condition of a document's problem, some hundred for short ones.
+    np.testing.assert_allclose(model.transform(source), expected.transform(corpus), atol=1e-5)
     assert model.n_features_in_ == N_WORDS
     assert (model.n_docs_, model.n_skipped_) == (N_DOCS - 3, 3)
 
