@@ -53,3 +53,27 @@ def test_ids_go_with_their_topics(seed):
 
 def test_topics_alike_are_in_the_order_of_prevalence():
     assert reading_order(record_of(np.full((4, 3), 0.25), [0.2, 0.5, 0.3])) == [1, 2, 0]
+
+
+def test_what_documents_are_about_comes_before_what_all_of_them_have():
+    # Both topics have a third of the tokens and ten words of their own. Of topic 1 every document has a third; topic 0 fills
+    # some documents and is absent from others, and so does topic 2, with fewer of them.
+    B = np.kron(np.eye(3), np.full((10, 1), 0.1))
+    documents = np.array([[2 / 3, 1 / 3, 0.0]] * 6 + [[0.0, 1 / 3, 2 / 3]] * 4)
+    A = documents.T @ documents / len(documents)
+    variance = documents.var(axis=0)
+    record = record_of(B, A.sum(axis=1), A=A)
+    np.testing.assert_allclose(np.diagonal(A) - A.sum(axis=1) ** 2, variance, atol=1e-15)
+    assert reading_order(record)[-1] == 1
+    assert variance[1] == pytest.approx(0.0, abs=1e-15)
+    assert record.prevalence[1] > record.prevalence[2]
+
+
+def test_a_topic_of_debris_earns_nothing_by_its_divergence():
+    # Topic 2 shares no word with the others, so that its divergence is the largest; it is also the smallest.
+    B = np.zeros((40, 3))
+    B[:20, 0] = B[10:30, 1] = 1 / 20
+    B[30:, 2] = 1 / 10
+    record = record_of(B, [0.5, 0.4, 0.1])
+    assert np.argmax(topic_divergence(record)) == 2
+    assert reading_order(record)[-1] == 2
