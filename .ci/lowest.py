@@ -15,13 +15,13 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
-EXTRAS = ("io", "plot", "frames", "test")
+UNTESTED = ("lint", "browser", "dev")
 
 
 def declared(project: dict) -> list[Requirement]:
     """The dependencies of the package and of its tested extras, without the extras that name each other."""
-    optional = project["optional-dependencies"]
-    lines = [*project["dependencies"], *(line for extra in EXTRAS for line in optional[extra])]
+    extras = [own for extra, own in project["optional-dependencies"].items() if extra not in UNTESTED]
+    lines = [*project["dependencies"], *(line for own in extras for line in own)]
     return [one for one in map(Requirement, lines) if one.name != project["name"]]
 
 
