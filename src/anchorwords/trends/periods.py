@@ -93,7 +93,8 @@ def periods_of(values: Any, freq: Any = None, n_bins: int | None = None, name: s
     column = column_of(name, values)
     if column.kind not in {"integer", "number", "date", "time"}:
         raise InputError(
-            f"{name} must hold dates or numbers, but is of the kind {column.kind!r}: prevalence_by compares groups."
+            f"{name} must hold dates or numbers, but is of the kind {column.kind!r}: prevalence_by and 'anchorwords "
+            "groups' compare groups of any kind."
         )
     found = column.values
     dated = found.dtype.kind == "M"
