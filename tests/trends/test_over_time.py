@@ -302,21 +302,3 @@ def test_bad_input_is_refused(model, sampled, years):
         followed.words(0, between=(1800, 1960))
     with pytest.raises(InputError, match="smoothing must be"):
         followed.words(0, smoothing=-1)
-
-
-@pytest.mark.data
-@pytest.mark.slow
-def test_vulnerabilities_change_as_is_known(data_folder):
-    import gzip
-
-    with gzip.open(data_folder / "cve" / "cve.tsv.gz", "rt", encoding="utf-8") as stream:
-        lines = [line.rstrip("\n").split("\t", 1) for line in stream][::8]
-    corpus = aw.read_corpus([text for _, text in lines])
-    years = [int(name.split("-")[1]) for name, _ in lines]
-    model = aw.AnchorTopicModel(20).fit(corpus.prune(n_words=4000, stop_words="english"))
-    found = aw.topics_over_time(model, corpus, years)
-    assert found.periods[0] == 1999
-    np.testing.assert_allclose(np.nansum(found.prevalence, axis=1), 1.0, rtol=1e-9)
-    # Plugins of WordPress were hardly known in 2005 and are everywhere now.
-    k = next(k for k, words in enumerate(aw.top_words(model, 10, ranking="relevance")) if "wordpress" in words)
-    assert {row["topic"]: row["verdict"] for row in found.trends().rows()}[k] == "rising"

@@ -101,8 +101,8 @@ def trends_as_listing(found: TopicsOverTime, rows: list[dict[str, Any]], *, asci
         ends = [_points(row[name], digits) for name in ("lower", "upper")]
         interval = "-" if "-" in ends else " to ".join(ends)
         cells.append([
-            str(row["topic"]), row["label"], _points(row["slope"], digits), interval, _points(row["change"], 1), row["verdict"],
-            sparkline(course, ascii_only=ascii_only), percent(float(known.max())),
+            str(row["topic"]), row["label"], _points(row["slope"], digits), interval, _points(row["change"], 1),
+            row["verdict"], sparkline(course, ascii_only=ascii_only), percent(float(known.max())),
         ])  # fmt: skip
     return Listing(columns, cells)
 

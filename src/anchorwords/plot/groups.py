@@ -12,7 +12,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..exceptions import InputError
 from ..interpret.prevalence import GroupPrevalence
-from .style import GREY, MARKERS, PALETTE, new_figure, own_axes, plain, style
+from .style import GREY, MARKERS, PALETTE, legend_text, new_figure, own_axes, plain, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +89,7 @@ def _coloured(result: GroupPrevalence, rows: list[int], columns: list[int]) -> F
     from matplotlib.ticker import MaxNLocator
 
     G, n = len(rows), len(columns)
-    names = [f"{plain(result.groups[g], _NAME)} ({int(result.n_docs[g]):,} documents)" for g in rows]
+    names = [f"{legend_text(result.groups[g])} ({int(result.n_docs[g]):,} documents)" for g in rows]
     in_a_line = sum(map(len, names)) <= _LEGEND
     figure = new_figure(5.6, 0.75 + (0.15 if in_a_line else 0.16 * G) + (0.09 + 0.07 * G) * n)
     ax = own_axes(figure.subplots(), 0, 0)
