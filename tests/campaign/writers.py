@@ -126,6 +126,7 @@ def _save_sketch(inputs: Path, variant: int, target: Path) -> None:
 _QUIET = ("--jobs", "1", "-q")
 _FIT = ("--topics", "3", "--min-df", "1", *_QUIET)
 _LABELS = ("--table", "@labels.csv", "--by", "label")
+_YEARS = ("--table", "@labels.csv", "--by", "year")
 _COLUMNS = (
     "--text-column", "text", "--columns", "day,score", "--list-column", "tags=;", "--title-column", "heading",
 )  # fmt: skip
@@ -143,6 +144,7 @@ WRITERS: tuple[Writer, ...] = (
     Writer("transform .csv", "topics.csv", Command(*_TRANSFORM), scratch=True),
     Writer("corpus.save", "corpus", _reported(_save_corpus)),
     Writer("groups", "groups.csv", Command("groups", "@model-#", "@docs-2.txt", *_LABELS, *_QUIET), scratch=True),
+    Writer("trends", "trends.csv", Command("trends", "@model-#", "@docs-2.txt", *_YEARS, *_QUIET), scratch=True),
     Writer("export graphml", "graph.graphml", Command("export", "@model-#", "--to", "graphml", "-q")),
     Writer("transform .npz", "topics.npz", Command(*_TRANSFORM), scratch=True),
     Writer("sketch merge", "sketch", Command("sketch", "merge", "@sketch-#", "@sketch-2")),
@@ -186,7 +188,8 @@ def make_inputs(folder: Path) -> None:
     (folder / "many.txt").write_text(
         "\n".join(" ".join(row) for row in rng.choice(words, size=(1500, 4))) + "\n", encoding="utf-8"
     )
-    (folder / "labels.csv").write_text("label\n" + "early\nlate\n" * 40, encoding="utf-8")
+    labels = [f"{'early' if i % 2 == 0 else 'late'},{2000 + i % 8}" for i in range(80)]
+    (folder / "labels.csv").write_text("\n".join(["label,year", *labels]) + "\n", encoding="utf-8")
     for variant in (1, 2):
         parts = [str(folder / f"linear-{part}") for part in (variant, 2)]
         run_quietly("sketch", "merge", *parts, "-o", str(folder / f"whole-{variant}"))

@@ -144,6 +144,7 @@ def test_small_groups_are_left_out_and_said(folder):
         ),
         (["corpus", "--by", "none"], 1, "no document has a value in the column"),
         (["corpus", "--by", "label", "--level", "1"], 2, "--level must be between 0 and 1"),
+        (["corpus", "--by", "label", "--plot", "shares.bmp"], 2, "--plot must end in .svg, .png or .pdf"),
         (["corpus", "--by", "label", "-o", "shares.xls"], 2, "--output must end in .csv or .tsv, but is shares.xls"),
     ],
 )
@@ -156,5 +157,12 @@ def test_what_cannot_be_done_is_said_in_a_line(folder, tmp_path, arguments, code
     assert os.listdir(tmp_path) == []
 
 
+def test_a_figure_and_the_table(folder, tmp_path):
+    done = groups(folder, "--plot", tmp_path / "new" / "groups.svg")
+    assert "drawn to" in done.stderr
+    assert (tmp_path / "new" / "groups.svg").read_text().count("<svg") == 1
+    assert done.stdout == groups(folder).stdout
+
+
 def test_help_has_examples():
-    assert run("groups", "--help").stdout.count("Example: anchorwords groups") == 2
+    assert run("groups", "--help").stdout.count("Example: anchorwords groups") == 3

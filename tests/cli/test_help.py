@@ -10,8 +10,8 @@ from anchorwords.cli.app import app
 
 COMMANDS = [
     ("demo",), ("import",), ("fit",), ("scan",), ("topics",), ("explore",), ("transform",), ("evaluate",), ("compare",),
-    ("groups",), ("effects",), ("edit",), ("similar",), ("predict",), ("export",), ("reproduce",), ("sketch", "build"),
-    ("sketch", "merge"), ("sketch", "subtract"), ("sketch", "info"),
+    ("groups",), ("trends",), ("effects",), ("edit",), ("similar",), ("predict",), ("export",), ("reproduce",),
+    ("sketch", "build"), ("sketch", "merge"), ("sketch", "subtract"), ("sketch", "info"),
 ]  # fmt: skip
 WITHOUT_ARGUMENTS = {("demo",), ("reproduce",)}
 # Drawn by rich around the text.

@@ -14,7 +14,8 @@ import anchorwords
 
 ROOT = Path(anchorwords.__file__).parent
 COMMANDS = [
-    "demo", "import", "fit", "scan", "topics", "explore", "transform", "evaluate", "compare", "groups", "export",
+    "demo", "import", "fit", "scan", "topics", "explore", "transform", "evaluate", "compare", "groups", "trends", "effects",
+    "export",
     "reproduce", "sketch", "sketch build", "sketch merge", "sketch subtract", "sketch info",
 ]  # fmt: skip
 ASKING = """

@@ -21,7 +21,11 @@ from .test_text import run
 def home(tmp_path_factory, sampled):
     home = tmp_path_factory.mktemp("targets")
     labels = ["ab"[i % 2] for i in range(sampled.corpus.n_docs)]
-    aw.Corpus(sampled.corpus.counts, sampled.corpus.vocabulary, documents={"label": labels}).save(home / "corpus")
+    aw.Corpus(
+        sampled.corpus.counts,
+        sampled.corpus.vocabulary,
+        documents={"label": labels, "year": [2000 + i % 5 for i in range(600)]},
+    ).save(home / "corpus")
     AnchorTopicModel(3).fit(sampled.corpus).save(home / "model")
     return home
 
@@ -38,6 +42,11 @@ def commands(home: Path, target: Path) -> dict[str, list[object]]:
         "groups": [
             "groups", home / "model", home / "corpus", "--by", "label", "-o", target.with_suffix(".csv"),
         ],
+        "groups, drawn": [
+            "groups", home / "model", home / "corpus", "--by", "label", "--plot", target.with_suffix(".svg"),
+        ],
+        "trends": ["trends", home / "model", home / "corpus", "--by", "year", "-o", target.with_suffix(".csv")],
+        "trends, drawn": ["trends", home / "model", home / "corpus", "--by", "year", "--plot", target.with_suffix(".svg")],
         "scan": ["scan", home / "corpus", "-k", "2:4:1", "--plot", target.with_suffix(".svg")],
     }  # fmt: skip
 

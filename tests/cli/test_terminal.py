@@ -40,7 +40,11 @@ def folder(tmp_path_factory):
     folder.mkdir()
     corpus = make_topics(n_docs=150, n_words=60, n_topics=4, doc_length=40, random_state=3).corpus
     ids = [f"{word} {i}" for i, word in enumerate(words_of(150))]
-    table = {"[red]kind": [HOSTILE[i % 7] for i in range(150)], "title": words_of(150)}
+    table = {
+        "[red]kind": [HOSTILE[i % 7] for i in range(150)],
+        "title": words_of(150),
+        "[red]year": [i % 9 for i in range(150)],
+    }
     hostile = aw.Corpus(corpus.counts, words_of(60), ids, documents=table, title="title")
     hostile.save(folder / "corpus")
     fitted = aw.AnchorTopicModel.from_preset("readers", 4).fit(hostile)
@@ -100,6 +104,10 @@ COMMANDS = {
     "groups": (0, ["groups", "{model}", "{corpus}", "--by", "[red]kind"]),
     "groups as json": (0, ["groups", "{model}", "{corpus}", "--by", "[red]kind", "--json"]),
     "groups to a file": (0, ["groups", "{model}", "{corpus}", "--by", "[red]kind", "-o", "{new/x.csv}"]),
+    "trends": (0, ["trends", "{model}", "{corpus}", "--by", "[red]year"]),
+    "trends as json": (0, ["trends", "{model}", "{corpus}", "--by", "[red]year", "--json"]),
+    "trends to a file": (0, ["trends", "{model}", "{corpus}", "--by", "[red]year", "-o", "{new/x.csv}"]),
+    "trends of a wrong column": (1, ["trends", "{model}", "{corpus}", "--by", "[red]kind"]),
     "export to gensim": (0, ["export", "{model}", "--to", "gensim", "-o", "{new/x.txt}"]),
     "export a graph": (0, ["export", "{model}", "--to", "gexf", "-o", "{new/x.gexf}"]),
     "export to pyldavis": (0, ["export", "{model}", "{corpus}", "--to", "pyldavis", "-o", "{new/x.json}"]),

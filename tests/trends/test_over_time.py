@@ -30,8 +30,11 @@ def years():
 
 def same(found, expected):
     assert found.periods == expected.periods
-    for name in ("n_docs", "n_tokens", "prevalence", "lower", "upper", "slope", "slope_error"):
+    for name in ("n_docs", "n_tokens", "prevalence", "lower", "upper"):
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-8, atol=1e-10, err_msg=name)
+    for line in ("by_periods", "by_documents"):
+        for one, other in zip(getattr(found, line), getattr(expected, line), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-10)
     for one, other in zip(found.word_counts, expected.word_counts, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-8)
 
@@ -61,15 +64,32 @@ def test_any_form_order_and_blocks_are_the_same(model, sampled, years, tmp_path,
     same(aw.topics_over_time(model, lambda: [corpus.counts[:7], corpus.counts[7:]], years), expected)
 
 
+@pytest.mark.parametrize("errors", ["periods", "documents"])
+def test_the_table_follows_from_slopes_and_errors(model, sampled, years, errors):
+    found = aw.topics_over_time(model, sampled.corpus, years)
+    table = {row["topic"]: row for row in found.trends(level=0.8, errors=errors).rows()}
+    line = found.by_periods if errors == "periods" else found.by_documents
+    one, other = (stats.t(600 - 2), line.error), (stats.t(line.freedom), line.shared_error)
+    for k in range(5):
+        assert table[k]["slope"] == line.slope[k]
+        half = [law.ppf(0.9) * error[k] for law, error in (one, other)]
+        p = [2 * law.sf(abs(line.slope[k]) / error[k]) for law, error in (one, other)]
+        take = max if errors == "periods" else (lambda values: values[0])
+        assert table[k]["upper"] - table[k]["slope"] == pytest.approx(take(half), rel=1e-9)
+        assert table[k]["slope"] - table[k]["lower"] == pytest.approx(take(half), rel=1e-9)
+        assert table[k]["p_value"] == pytest.approx(take(p), rel=1e-9)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_regression_is_the_textbook_one(weighted):
     rng = np.random.default_rng(0)
     t, w = rng.uniform(1990, 2020, 200), rng.dirichlet(np.ones(3), 200)
     a = rng.integers(1, 50, 200).astype(float) if weighted else np.ones(200)
-    sums = TrendSums(t, np.full(3, 1 / 3))
+    periods = ((t - 1990) // 5).astype(int)
+    sums = TrendSums(t, np.full(3, 1 / 3), 6)
     for rows in np.array_split(np.arange(200), 7):
-        sums.add(t[rows], w[rows], a[rows])
-    slope, error = sums.slopes()
+        sums.add(periods[rows], t[rows], w[rows], a[rows])
+    slope, error, *_ = sums.line(levelled=False)
     Z = np.column_stack([np.ones(200), t - t.mean()])
     bread = np.linalg.inv(Z.T * a @ Z)
     for k in range(3):
@@ -223,9 +243,21 @@ def test_a_single_period_has_no_trend(model, sampled):
     found = aw.topics_over_time(model, sampled.corpus, [2000] * 600)
     whole = aw.prevalence_by(model, sampled.corpus, ["all"] * 600)
     np.testing.assert_allclose(found.prevalence, whole.prevalence, rtol=ROUNDING)
-    assert np.isnan(found.slope).all()
+    assert np.isnan(found.by_periods.slope).all()
+    assert np.isnan(found.by_periods.freedom)
     assert {row["verdict"] for row in found.trends().rows()} == {"no clear trend"}
     assert found.words(0, 3).rising == []
+
+
+def test_two_periods_cannot_tell_a_trend_from_a_difference():
+    B, year, counts = drifting(np.random.default_rng(0))
+    found = aw.topics_over_time(record_of(B), counts, 2000 + (year > 2004))
+    rows = found.trends().rows()
+    assert {row["verdict"] for row in rows} == {"no clear trend"}
+    assert all(np.isnan([row["lower"], row["upper"], row["p_value"]]).all() for row in rows)
+    assert rows[0]["slope"] != 0.0
+    # If documents are known to be independent, they can.
+    assert {row["topic"]: row["verdict"] for row in found.trends(errors="documents").rows()}[0] == "rising"
 
 
 def test_topics_are_reported_by_id_and_name(model, sampled, years):
@@ -263,26 +295,10 @@ def test_bad_input_is_refused(model, sampled, years):
         found.words(0)
     with pytest.raises(InputError, match="fdr must be"):
         found.trends(fdr=5)
+    with pytest.raises(InputError, match="errors must be one of 'periods', 'documents'"):
+        found.trends(errors="years")
     followed = aw.topics_over_time(model, counts, years)
     with pytest.raises(InputError, match="there is no period 1800"):
         followed.words(0, between=(1800, 1960))
     with pytest.raises(InputError, match="smoothing must be"):
         followed.words(0, smoothing=-1)
-
-
-@pytest.mark.data
-@pytest.mark.slow
-def test_vulnerabilities_change_as_is_known(data_folder):
-    import gzip
-
-    with gzip.open(data_folder / "cve" / "cve.tsv.gz", "rt", encoding="utf-8") as stream:
-        lines = [line.rstrip("\n").split("\t", 1) for line in stream][::8]
-    corpus = aw.read_corpus([text for _, text in lines])
-    years = [int(name.split("-")[1]) for name, _ in lines]
-    model = aw.AnchorTopicModel(20).fit(corpus.prune(n_words=4000, stop_words="english"))
-    found = aw.topics_over_time(model, corpus, years)
-    assert found.periods[0] == 1999
-    np.testing.assert_allclose(np.nansum(found.prevalence, axis=1), 1.0, rtol=1e-9)
-    # Plugins of WordPress were hardly known in 2005 and are everywhere now.
-    k = next(k for k, words in enumerate(aw.top_words(model, 10, ranking="relevance")) if "wordpress" in words)
-    assert {row["topic"]: row["verdict"] for row in found.trends().rows()}[k] == "rising"

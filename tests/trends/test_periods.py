@@ -119,3 +119,9 @@ def test_the_calendar_unit_that_is_chosen():
 def test_bad_input_is_refused(values, options, message):
     with pytest.raises(InputError, match=message):
         periods_of(values, **options)
+
+
+@pytest.mark.parametrize("values", [[None] * 4, [np.nan] * 4, np.full(4, np.datetime64("NaT"), dtype="M8[D]")])
+def test_no_value_at_all(values):
+    with pytest.raises(InputError, match="no document has a value in the column 'x', so that there is no period"):
+        periods_of(values, name="the column 'x'")

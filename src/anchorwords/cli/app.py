@@ -33,6 +33,7 @@ from .similar import predict, similar
 from .sketch import sketch_app
 from .topics import topics
 from .transform import transform
+from .trends import trends
 
 
 class _Commands(TyperGroup):
@@ -80,6 +81,7 @@ add_command(app, transform)
 add_command(app, evaluate)
 add_command(app, compare)
 add_command(app, groups)
+add_command(app, trends)
 add_command(app, effects)
 add_command(app, similar)
 add_command(app, predict)

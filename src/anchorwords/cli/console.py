@@ -38,6 +38,11 @@ def error_console() -> Console:
     return Console(stderr=True)
 
 
+def ascii_only() -> bool:
+    """Whether standard output can show no more than ASCII."""
+    return Console().options.ascii_only
+
+
 def say(text: str = "") -> None:
     """Print lines on standard output, without control characters."""
     typer.echo(printable_lines(text))

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .options import Jobs, Json, Quiet, Source, Spreadsheet, loaded, opened, with_reading
-from .output import errors_not_lost, print_json, suffix_of, table_lines
+from .drawing import draw, require_drawable
+from .options import Jobs, Json, Quiet, Source, Spreadsheet, TopicIds, loaded, opened, parsed_ids, with_reading
+from .output import print_json, suffix_of, table_lines
 
 if TYPE_CHECKING:
     from ..effects.record import Effects
@@ -23,9 +24,7 @@ def effects(
         typer.Argument(help='Terms of the regression, such as "year + C(venue)", of columns of the documents.'),
     ],
     reading: dict[str, Any],
-    topics: Annotated[
-        str | None, typer.Option(metavar="IDS", help="Ids of the topics to show, such as 3,5; all by default.")
-    ] = None,
+    topics: TopicIds = None,
     replicates: Annotated[
         int,
         typer.Option(
@@ -72,7 +71,7 @@ def effects(
     from ..storage.writing import file_written_whole, require_writable_file
     from .console import remark, say, working
 
-    wanted = None if topics is None else _ids(topics)
+    wanted = None if topics is None else parsed_ids(topics)
     suffix = None if output is None else suffix_of(output, (".csv", ".tsv"))
     if spreadsheet and output is None:
         raise typer.BadParameter("--spreadsheet is about the table that --output writes: give both")
@@ -80,8 +79,7 @@ def effects(
         raise typer.BadParameter("--predict says what --plot draws: give both")
     if not 0.0 < level < 1.0:
         raise typer.BadParameter(f"--level must be between 0 and 1, such as 0.9, but is {level}")
-    if plot is not None:
-        _require_drawable(plot)
+    require_drawable(plot)
     if output is not None:
         require_writable_file(output)
     fitted = loaded(model)
@@ -96,8 +94,10 @@ def effects(
             write_lines(partial, table_lines(found.rows(), suffix, spreadsheet))
         remark(f"{len(found.terms)} coefficients x {len(found.topics)} topics written to {output}", quiet)
     if plot is not None:
-        _draw(found, plot, predict)
-        remark(f"drawn to {plot}", quiet)
+        from ..plot.effects import effects as coefficients
+        from ..plot.effects import predicted
+
+        draw(lambda: coefficients(found) if predict is None else predicted(found, predict), plot, quiet)
     if as_json:
         print_json(_about(found) | {"rows": found.rows()})
     elif output is None:
@@ -110,35 +110,3 @@ def _about(found: Effects) -> dict[str, Any]:
         "documents_with_missing_values": found.n_missing, "documents_without_known_words": found.n_without_words,
         "replicates": found.n_replicates,
     }  # fmt: skip
-
-
-def _ids(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise typer.BadParameter(f"--topics must be ids such as 3,5, but is {text}") from None
-
-
-def _require_drawable(path: Path) -> None:
-    """Raise before the work if there would be no picture."""
-    from ..plot.style import require_matplotlib
-    from ..storage.writing import require_place, require_writable_file
-
-    suffix_of(path, (".svg", ".png", ".pdf"), "--plot")
-    require_matplotlib()
-    if path.absolute().parent.is_dir():
-        require_writable_file(path)
-    else:
-        require_place(path.absolute())
-
-
-def _draw(found: Effects, path: Path, column: str | None) -> None:
-    from ..plot.effects import effects as coefficients
-    from ..plot.effects import predicted
-    from ..plot.style import save
-    from ..storage.writing import file_written_whole
-
-    figure = coefficients(found) if column is None else predicted(found, column)
-    path.absolute().parent.mkdir(parents=True, exist_ok=True)
-    with file_written_whole(path) as partial, errors_not_lost():
-        save(figure, partial)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .drawing import draw, require_drawable
 from .options import Jobs, Json, Quiet, Source, Spreadsheet, loaded, opened, with_reading
 from .output import print_json, suffix_of, table_lines
 
@@ -49,6 +50,10 @@ def groups(
     ] = "auto",
     level: Annotated[float, typer.Option(help="Level of the intervals, between 0 and 1.")] = 0.9,
     by_tokens: Annotated[bool, typer.Option("--by-tokens", help="Weight documents by their number of tokens.")] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Draw groups and topics to this .svg, .png or .pdf file; needs matplotlib."),
+    ] = None,
     spreadsheet: Spreadsheet = False,
     jobs: Jobs = None,
     as_json: Json = False,
@@ -61,6 +66,8 @@ def groups(
     --json and --output hold all of them.
 
     Example: anchorwords groups news-model news.csv --text-column text --by year
+
+    Example: anchorwords groups news-model news-corpus --by section --plot sections.svg
 
     Example: anchorwords groups papers-model papers.csv --text-column abstract --by subjects --split ';'
     """
@@ -80,6 +87,7 @@ def groups(
         raise typer.BadParameter(f"--order must be one of {', '.join(ORDERS)}, but is {order}")
     if not 0.0 < level < 1.0:
         raise typer.BadParameter(f"--level must be between 0 and 1, such as 0.9, but is {level}")
+    require_drawable(plot)
     if output is not None:
         require_writable_file(output)
     fitted = loaded(model)
@@ -92,6 +100,10 @@ def groups(
         with file_written_whole(output) as partial:
             write_lines(partial, table_lines(found.rows(), suffix, spreadsheet))
         remark(f"{len(found.groups)} groups x {fitted.n_components} topics written to {output}", quiet)
+    if plot is not None:
+        from ..plot.groups import groups as figure
+
+        draw(lambda: figure(found), plot, quiet)
     if as_json:
         about = {"level": found.level, "documents_without_label": found.n_without_group,
                  "documents_without_known_words": found.n_without_words, "min_docs": found.min_docs,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from .._markdown import separator_of
@@ -9,6 +10,8 @@ from .tables import Justify, Listing, percent, stability_cells
 
 if TYPE_CHECKING:
     from ..interpret.prevalence import GroupPrevalence
+    from ..trends.record import TopicsOverTime
+    from ..trends.topic_words import TopicWords
 
 
 def stability_as_listing(rows: list[dict[str, Any]]) -> Listing:
@@ -77,6 +80,50 @@ def groups_as_listing(found: GroupPrevalence, words: list[list[str]], n_topics: 
             ])  # fmt: skip
             head = ["", ""]
     return Listing(columns, cells)
+
+
+def trends_as_listing(found: TopicsOverTime, rows: list[dict[str, Any]], *, ascii_only: bool) -> Listing:
+    """Trends of topics in percentage points, with the prevalence in each period as a small chart."""
+    from .sparkline import sparkline
+
+    unit = "year" if found.unit == "year" else found.by or "unit"
+    columns: list[tuple[str, Justify]] = [
+        ("topic", "right"), ("label", "left"), (f"per {unit}", "right"), ("interval", "right"), ("change", "right"),
+        ("verdict", "left"), ("share in each period", "left"), ("at most", "right"),
+    ]  # fmt: skip
+    # Three digits of the largest slope, which may be per day.
+    largest = max((100.0 * abs(row["slope"]) for row in rows if row["slope"]), default=1.0)
+    digits = max(2, 2 - math.floor(math.log10(largest))) if largest > 0.0 else 2
+    cells = []
+    for row in rows:
+        course = found.prevalence[:, found.topics.index(row["topic"])]
+        known = course[course == course]
+        ends = [_points(row[name], digits) for name in ("lower", "upper")]
+        interval = "-" if "-" in ends else " to ".join(ends)
+        cells.append([
+            str(row["topic"]), row["label"], _points(row["slope"], digits), interval, _points(row["change"], 1),
+            row["verdict"], sparkline(course, ascii_only=ascii_only), percent(float(known.max())),
+        ])  # fmt: skip
+    return Listing(columns, cells)
+
+
+def word_changes_as_listing(changed: list[TopicWords]) -> Listing:
+    """Words that rise and fall within topics; topics without such words are left out."""
+    columns: list[tuple[str, Justify]] = [
+        ("topic", "right"), ("label", "left"), ("rising words", "left"), ("falling words", "left"),
+    ]  # fmt: skip
+    cells = []
+    for own in changed:
+        rising, falling = ([one["word"] for one in part] for part in (own.rising, own.falling))
+        between = separator_of(rising + falling)
+        if rising or falling:
+            cells.append([str(own.topic), own.label, between.join(rising) or "-", between.join(falling) or "-"])
+    return Listing(columns, cells)
+
+
+def _points(share: float, digits: int) -> str:
+    """A change of a share in percentage points, with its sign."""
+    return "-" if share != share else f"{100.0 * share:+.{digits}f}"
 
 
 def _or_dash(number: int | None) -> str:

@@ -66,6 +66,9 @@ Spreadsheet = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+TopicIds = Annotated[
+    str | None, typer.Option("--topics", metavar="IDS", help="Ids of the topics to show, such as 3,5; all by default.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no remarks.")]
 
 
@@ -78,6 +81,14 @@ StopWords = Annotated[
         rich_help_panel=WORDS,
     ),
 ]
+
+
+def parsed_ids(text: str) -> list[int]:
+    """Ids of topics as they were typed, or BadParameter."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter(f"--topics must be ids such as 3,5, but is {text}") from None
 
 
 class Format(StrEnum):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .drawing import draw, require_drawable
 from .guidance import documents_or_share
 from .options import (
     Jobs,
@@ -25,7 +26,7 @@ from .options import (
     with_reading,
     with_stop_words,
 )
-from .output import errors_not_lost, print_json, suffix_of
+from .output import print_json
 
 if TYPE_CHECKING:
     from ..scanning.record import Scan
@@ -85,7 +86,7 @@ def scan(
     from ..presets import READERS
     from ..scanning.scan import scan as compare
     from ..storage.sketch_folder import is_sketch_folder
-    from .console import fit_progress, remark, remark_on_anchors
+    from .console import fit_progress, remark_on_anchors
 
     if is_sketch_folder(Path(source)):
         raise typer.BadParameter(
@@ -93,8 +94,7 @@ def scan(
         )
     numbers = parsed_numbers(topics)
     fewest = documents_or_share(min_anchor_docs) or READERS.min_anchor_docs
-    if plot is not None:
-        _require_drawable(plot)
+    require_drawable(plot)
     with opened(source, with_stop_words(reading, choosing), quiet, jobs) as corpus:
         pruned = pruned_by(corpus, vectorizer_of(reading, choosing), quiet)
         with fit_progress(quiet) as progress:
@@ -105,8 +105,9 @@ def scan(
         left_out = corpus.n_docs - pruned.n_docs
     remark_on_anchors(found.anchor_threshold, quiet)
     if plot is not None:
-        _draw(found, plot)
-        remark(f"drawn to {plot}", quiet)
+        from ..plot.scan import scan as figure
+
+        draw(lambda: figure(found), plot, quiet)
     if as_json:
         rule = None if pruned.vocabulary_rule is None else rule_as_json(pruned.vocabulary_rule)
         print_json(_summary(found, left_out, rule, plot))
@@ -184,29 +185,6 @@ def _show(scan: Scan, left_out: int, command: Callable[[int], str]) -> None:
         say(f"  gained: {level.gained}")
         say(f"  lost: {level.lost}")
         say(f"  Learn them with: {command(level.n_components)}")
-
-
-def _require_drawable(path: Path) -> None:
-    """Raise before the work where there would be no picture."""
-    from ..plot.style import require_matplotlib
-    from ..storage.writing import require_place, require_writable_file
-
-    suffix_of(path, (".svg", ".png", ".pdf"), "--plot")
-    require_matplotlib()
-    if path.absolute().parent.is_dir():
-        require_writable_file(path)
-    else:
-        require_place(path.absolute())
-
-
-def _draw(found: Scan, path: Path) -> None:
-    from ..plot.scan import scan as draw
-    from ..plot.style import save
-    from ..storage.writing import file_written_whole
-
-    path.absolute().parent.mkdir(parents=True, exist_ok=True)
-    with file_written_whole(path) as partial, errors_not_lost():
-        save(draw(found), partial)
 
 
 def _summary(scan: Scan, left_out: int, rule: dict[str, Any] | None, plot: Path | None) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from .coordinates import SpaceCoordinates, space_coordinates
 from .correlation import topic_correlation
 from .curves import metric_curves, vocabulary_curves
 from .effects import effects, predicted
+from .groups import groups
+from .over_time import over_time
 from .scan import scan
 from .space import cooccurrence_space, spaces
 from .style import save
@@ -15,7 +17,9 @@ __all__ = [
     "convergence",
     "cooccurrence_space",
     "effects",
+    "groups",
     "metric_curves",
+    "over_time",
     "predicted",
     "save",
     "scan",

@@ -95,7 +95,7 @@ def topics_over_time(
     n_timed, T = periods.codes.size, len(periods.names)
     if source.n_docs is not None and source.n_docs != n_timed:
         raise InputError(f"by must give a time for each of the {source.n_docs} documents, but has {n_timed}.")
-    sums, trend = GroupSums(T, record.n_components), TrendSums(periods.times, record.prevalence)
+    sums, trend = GroupSums(T, record.n_components), TrendSums(periods.times, record.prevalence, T)
     words = WordSums(record.B, T, int(n_words)) if n_words else None
     first = n_without_words = 0
     for counts, weights, tokens in _documents(record, source, method, check_n_jobs(n_jobs)):
@@ -108,7 +108,7 @@ def topics_over_time(
         rows = np.flatnonzero((codes >= 0) & (tokens > 0.0))
         a = tokens[rows] if by_tokens else np.ones(rows.size)
         sums.add(codes[rows], weights[rows], tokens[rows], a)
-        trend.add(times[rows], weights[rows], a)
+        trend.add(codes[rows], times[rows], weights[rows], a)
         if words is not None and rows.size:
             words.add(codes[rows], counts[rows], weights[rows])
     if first != n_timed:
@@ -117,11 +117,11 @@ def topics_over_time(
         raise InputError("no document with a time holds a word the model knows: check that the vocabularies match.")
     prevalence, error = sums.mean_and_error()
     half = t_quantile(sums.n_docs, float(level))[:, None] * error
-    slope, slope_error = trend.slopes()
     return TopicsOverTime(
         periods=periods.names, starts=periods.starts, ends=periods.ends, midpoints=periods.midpoints,
         n_docs=sums.n_docs, n_tokens=sums.n_tokens, prevalence=prevalence, lower=np.maximum(prevalence - half, 0.0),
-        upper=np.minimum(prevalence + half, 1.0), slope=slope, slope_error=slope_error, topics=record.ids,
+        upper=np.minimum(prevalence + half, 1.0), by_periods=trend.line(levelled=True),
+        by_documents=trend.line(levelled=False), topics=record.ids,
         labels=tuple(topic_names(record)), by=by if named else None, freq=periods.freq, unit=periods.unit,
         level=float(level), n_without_time=int(np.count_nonzero(periods.codes < 0)), n_without_words=n_without_words,
         span=float(np.nanmax(periods.times) - np.nanmin(periods.times)), model=record, ranking=ranking_for(record),

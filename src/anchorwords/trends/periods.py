@@ -36,6 +36,7 @@ _QUANTILES = re.compile(r"quantiles:(\d+)")
 # Weeks begin on Monday: 1970-01-05 was one.
 _MONDAY = 4
 _DAYS_PER_YEAR = 365.2425
+_NO_VALUE = "no document has a value in {name}, so that there is no period: check the column."
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,16 +92,20 @@ def periods_of(values: Any, freq: Any = None, n_bins: int | None = None, name: s
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise InputError(f"{name} must be a column or a sequence of one date or number per document.")
     column = column_of(name, values)
+    # A column without any value has no kind of its own, and counts as text.
+    if column.kind == "text" and not any(value is not None for value in column.values):
+        raise InputError(_NO_VALUE.format(name=name))
     if column.kind not in {"integer", "number", "date", "time"}:
         raise InputError(
-            f"{name} must hold dates or numbers, but is of the kind {column.kind!r}: prevalence_by compares groups."
+            f"{name} must hold dates or numbers, but is of the kind {column.kind!r}: prevalence_by and 'anchorwords "
+            "groups' compare groups of any kind."
         )
     found = column.values
     dated = found.dtype.kind == "M"
     found = found.astype("M8[D]") if dated else found.astype(np.float64)
     missing = np.isnat(found) if dated else np.isnan(found)
     if missing.all():
-        raise InputError(f"no document has a value in {name}, so that there is no period: check the column.")
+        raise InputError(_NO_VALUE.format(name=name))
     if not dated and np.isinf(found).any():
         raise InputError(f"{name} must hold finite numbers, but holds an infinite one.")
     known = found[~missing]

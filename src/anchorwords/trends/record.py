@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtr, stdtrit
 
 from .._typing import FloatArray, IntArray
 from .._validation import check_positive_integer
@@ -17,12 +16,13 @@ from ..interpret.prevalence import check_level
 from ..interpret.ranking import largest
 from ..model import TopicModel
 from ..records import TableRecord
-from .regression import adjusted_p_values
+from .regression import Line, adjusted_p_values, interval_and_p
 from .topic_words import FollowedWords, TopicWords, compared_periods, largest_changes
 from .word_sums import PeriodWords
 
 # Weight of the probability in the relevance of a word, as in anchorwords.top_words.
 _RELEVANCE = 0.6
+ERRORS = ("periods", "documents")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +43,10 @@ class TopicsOverTime(TableRecord):
         Mean topic proportions; nan for a period without such documents.
     lower, upper : (T, K) arrays
         Interval of the mean; nan for a period of fewer than two documents.
-    slope, slope_error : (K,) arrays
-        Change of the prevalence per unit of time and its standard error; nan if all documents have the same time.
     topics, labels : tuple
         Id and name of each topic, in the order of the columns.
+    by_periods, by_documents : Line
+        Slope of each topic with its errors, by the two ways of :meth:`trends`.
     by : str or None
         Name of the column.
     freq : str
@@ -68,8 +68,8 @@ class TopicsOverTime(TableRecord):
     prevalence: FloatArray
     lower: FloatArray
     upper: FloatArray
-    slope: FloatArray
-    slope_error: FloatArray
+    by_periods: Line = field(repr=False)
+    by_documents: Line = field(repr=False)
     topics: tuple[int, ...]
     labels: tuple[str, ...]
     by: str | None
@@ -100,7 +100,7 @@ class TopicsOverTime(TableRecord):
             for k, topic in enumerate(self.topics)
         ]
 
-    def trends(self, *, level: float | None = None, fdr: float = 0.05) -> Trends:
+    def trends(self, *, level: float | None = None, fdr: float = 0.05, errors: str = "periods") -> Trends:
         """Return the linear trend of each topic, largest absolute slope first.
 
         Parameters
@@ -109,48 +109,68 @@ class TopicsOverTime(TableRecord):
             Level of the intervals, by default that of the prevalence.
         fdr : float
             False discovery rate of the verdicts: the expected share of wrong ones among topics called rising or falling.
+        errors : {"periods", "documents"}
+            What varies at random. With "periods", documents of one period may share a deviation from the line, because
+            an event or a change of practice moved all of them; at least three periods are needed. "documents" takes
+            documents as independent, so that in a large corpus almost every topic rises or falls.
 
         Returns
         -------
         Trends
             A table with one row per topic: topic, label, slope, lower, upper, change (the slope times the time between the
             first and the last document), p_value, q_value (adjusted by Benjamini and Hochberg) and verdict: "rising" or
-            "falling" if the q-value is at most ``fdr``, else "no clear trend".
+            "falling" if the q-value is at most ``fdr``, else "no clear trend". If there are too few periods to tell,
+            intervals and p-values are nan.
 
         Notes
         -----
-        The slope is that of a weighted least-squares line through the proportions of documents, with standard errors that
-        are robust to heteroscedasticity (HC1) and Student's t with n - 2 degrees of freedom. Intervals are per topic;
-        verdicts allow for the number of topics. Documents count as independent: if documents of one period share a cause,
-        such as one large event, the errors are too small. A line does not describe a topic that rises and falls again.
+        The slope is that of a weighted least-squares line through the proportions of documents. With "documents", documents
+        have equal weight (or that of their tokens), and standard errors are robust to heteroscedasticity (HC1).
+
+        With "periods", weights are those of a random effect of the period, whose variance is estimated by moments: without
+        shared deviations a period counts by its documents, and the slope is that of "documents"; with large ones it counts
+        as one observation, however many documents it has. Standard errors are cluster-robust, with periods as clusters, the
+        small-sample correction of Bell and McCaffrey and Satterthwaite's degrees of freedom. They therefore do not rely on
+        the estimated variance, nor on deviations of equal size in all periods. Such errors are noisy if there are few
+        periods and may by chance be smaller than those of independent documents, so that the longer of both intervals and
+        the larger of both p-values are reported. In simulations, 90% intervals hold in 89% to 98% of the cases, with and
+        without shared deviations (``benchmarks/trends.py``).
+
+        Deviations of neighbouring periods count as independent. If they are alike, as when a topic stays popular for some
+        years, intervals are too short (in simulations with a correlation of 0.5, they hold in 71% to 88% of the cases);
+        longer periods help. Intervals are per topic; verdicts allow for their number. A line does not describe a topic that
+        rises and falls again: its deviations from the line make its interval long.
         """
         level = self.level if level is None else level
         check_level(level)
         if isinstance(fdr, bool) or not isinstance(fdr, (int, float, np.number)) or not 0 < fdr < 1:
             raise InputError(f"fdr must be a number between 0 and 1, such as 0.05, but is {fdr!r}.")
-        freedom = max(int(self.n_docs.sum()) - 2, 1)
-        half = float(stdtrit(freedom, (1.0 + level) / 2.0)) * self.slope_error
-        # A slope without error, of proportions exactly on a line, is certain unless it is zero.
-        certain = np.where(self.slope == 0.0, 0.0, np.inf)
-        t = np.divide(np.abs(self.slope), self.slope_error, out=certain, where=self.slope_error != 0.0)
-        p = 2.0 * stdtr(freedom, -t)
+        if errors not in ERRORS:
+            raise InputError(f"errors must be one of {', '.join(map(repr, ERRORS))}, but is {errors!r}.")
+        line = self.by_periods if errors == "periods" else self.by_documents
+        half, p = interval_and_p(line.slope, line.error, max(float(self.n_docs.sum()) - 2.0, 1.0), float(level))
+        if errors == "periods":
+            shared = interval_and_p(line.slope, line.shared_error, line.freedom, float(level))
+            half, p = np.maximum(half, shared[0]), np.maximum(p, shared[1])
         q = adjusted_p_values(p)
-        order = np.argsort(-np.abs(np.nan_to_num(self.slope)), kind="stable")
+        order = np.argsort(-np.abs(np.nan_to_num(line.slope)), kind="stable")
         table = [
             {
                 "topic": self.topics[k],
                 "label": self.labels[k],
-                "slope": float(self.slope[k]),
-                "lower": float(self.slope[k] - half[k]),
-                "upper": float(self.slope[k] + half[k]),
-                "change": float(self.slope[k] * self.span),
+                "slope": float(line.slope[k]),
+                "lower": float(line.slope[k] - half[k]),
+                "upper": float(line.slope[k] + half[k]),
+                "change": float(line.slope[k] * self.span),
                 "p_value": float(p[k]),
                 "q_value": float(q[k]),
-                "verdict": _verdict(float(self.slope[k]), float(q[k]), float(fdr)),
+                "verdict": _verdict(float(line.slope[k]), float(q[k]), float(fdr)),
             }
             for k in order.tolist()
         ]
-        return Trends(table, self.unit, float(level), float(fdr))
+        return Trends(
+            table, self.unit, float(level), float(fdr), errors, line.freedom if errors == "periods" else np.nan
+        )
 
     def words(self, topic: int, n: int = 10, *, smoothing: float = 100.0, between: Any = None) -> TopicWords:
         """Return how the words of a topic change from period to period.
@@ -221,12 +241,18 @@ class Trends(TableRecord):
         Level of the intervals.
     fdr : float
         False discovery rate of the verdicts.
+    errors : str
+        What varies at random: "periods" or "documents".
+    freedom : float
+        Degrees of freedom of errors with periods as clusters; nan with "documents" or too few periods.
     """
 
     table: list[dict[str, Any]]
     unit: str
     level: float
     fdr: float
+    errors: str = "periods"
+    freedom: float = np.nan
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per topic."""
