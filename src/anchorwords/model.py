@@ -109,6 +109,20 @@ class Parts:
         """p(part)."""
         return self.A.sum(axis=1)
 
+    def gathered(self, weights: FloatArray, n_topics: int) -> FloatArray:
+        """Return the columns of each topic added up; those of dropped topics are left out.
+
+        Parameters
+        ----------
+        weights : (M, P) array
+        n_topics : int
+            K.
+        """
+        kept = np.flatnonzero(self.topic_of >= 0)
+        member = np.zeros((kept.size, n_topics))
+        member[np.arange(kept.size), self.topic_of[kept]] = 1.0
+        return weights[:, kept] @ member
+
     def proportions(self, weights: FloatArray, prevalence: FloatArray) -> FloatArray:
         """Return the proportions of topics, given those of parts.
 
@@ -118,11 +132,8 @@ class Parts:
         prevalence : (K,) array
             Of the topics: the proportions of a document that holds nothing but parts of dropped topics.
         """
-        kept = np.flatnonzero(self.topic_of >= 0)
-        member = np.zeros((kept.size, prevalence.size))
-        member[np.arange(kept.size), self.topic_of[kept]] = 1.0
-        gathered = weights[:, kept] @ member
-        if kept.size == self.topic_of.size:
+        gathered = self.gathered(weights, prevalence.size)
+        if (self.topic_of >= 0).all():
             return gathered
         total = gathered.sum(axis=1, keepdims=True)
         some = total > np.finfo(np.float64).tiny

@@ -215,16 +215,19 @@ def metrics_as_listing(metrics: Sequence[Metric], result: dict[str, Any]) -> Lis
     )  # fmt: skip
 
 
-def topics_as_listing(rows: list[dict[str, Any]], metrics: Sequence[Metric], per_topic: dict[str, Any]) -> Listing:
+def topics_as_listing(
+    rows: list[dict[str, Any]], topics: Sequence[int], metrics: Sequence[Metric], per_topic: dict[str, Any]
+) -> Listing:
     """A block of lines a metric would be too wide: a line a topic and metric, the topic named in its first line."""
     columns: list[tuple[str, Justify]] = [("topic", "right"), ("words", "left"), ("metric", "left"), ("value", "right")]
+    place = {topic: k for k, topic in enumerate(topics)}
     cells = []
     for row in rows:
         words = listed_words(row)
         head = [str(row["topic"]), separator_of(words).join(words)]
         for metric in metrics:
             if metric.name in per_topic:
-                cells.append([*head, metric.title, f"{per_topic[metric.name][row['topic']]:.4g}"])
+                cells.append([*head, metric.title, f"{per_topic[metric.name][place[row['topic']]]:.4g}"])
                 head = ["", ""]
     return Listing(columns, cells)
 
