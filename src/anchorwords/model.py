@@ -70,6 +70,18 @@ class Edit:
     result: tuple[int, ...]
     labels: tuple[str, ...] = ()
 
+    def sentence(self) -> str:
+        """Return what was done in a few words, such as "merged 3, 7 into 3"."""
+        before, after = (", ".join(map(str, numbers)) for numbers in (self.topics, self.result))
+        if self.action == "rename":
+            names = zip(self.topics, self.labels, strict=True)
+            return "renamed " + ", ".join(f'{topic} to "{name}"' if name else f"{topic} back" for topic, name in names)
+        if self.action == "drop":
+            return f"dropped {before}"
+        if self.action == "reorder":
+            return f"reordered to {after}"
+        return f"{'merged' if self.action == 'merge' else self.action} {before} into {after}"
+
 
 @dataclass(frozen=True, eq=False)
 class Parts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._markdown import separator_of
@@ -9,6 +10,7 @@ from .tables import Justify, Listing, percent, stability_cells
 
 if TYPE_CHECKING:
     from ..interpret.prevalence import GroupPrevalence
+    from ..model import Edit
 
 
 def stability_as_listing(rows: list[dict[str, Any]]) -> Listing:
@@ -29,6 +31,12 @@ def common_words_as_listing(found: list[dict[str, Any]]) -> Listing:
     return Listing(
         columns, [[one["word"], f"{100 * one['probability']:.3g}%", f"{one['spread']:.2f}"] for one in found]
     )
+
+
+def edits_as_listing(edits: Sequence[Edit]) -> Listing:
+    """What was done to the topics since the fit, in order."""
+    columns: list[tuple[str, Justify]] = [("edit", "right"), ("what was done", "left")]
+    return Listing(columns, [[str(number), edit.sentence()] for number, edit in enumerate(edits, start=1)])
 
 
 def changes_as_listing(rows: list[dict[str, Any]]) -> Listing:

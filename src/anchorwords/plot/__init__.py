@@ -5,6 +5,7 @@ from .coordinates import SpaceCoordinates, space_coordinates
 from .correlation import topic_correlation
 from .curves import metric_curves, vocabulary_curves
 from .effects import effects, predicted
+from .hierarchy import hierarchy
 from .scan import scan
 from .space import cooccurrence_space, spaces
 from .style import save
@@ -15,6 +16,7 @@ __all__ = [
     "convergence",
     "cooccurrence_space",
     "effects",
+    "hierarchy",
     "metric_curves",
     "predicted",
     "save",
