@@ -13,7 +13,7 @@ is not taken for one of topics.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,14 +38,14 @@ class Alignment:
     Attributes
     ----------
     old, new : (P,) int array
-        Ids of the topics of each pair, in the order of old ids.
+        Ids of the topics of each pair, in the order of the old model.
     total_variation : (P,) array
         Between the two topics of a pair: 0 the same, 1 no word in common.
     prevalence_old, prevalence_new : (P,) array
     gone, appeared : int array
-        Old topics without a partner, and new ones.
+        Ids of old topics without a partner, and of new ones.
     outside_old, outside_new : (K,), (K',) array
-        Share of each topic that lies on words the other model does not have.
+        Share of each topic that lies on words the other model does not have, in the order of each model.
     n_shared_words : int
     """
 
@@ -81,7 +81,12 @@ def align_topics(old: Any, new: Any, *, max_distance: float = _MAX_DISTANCE) -> 
     -------
     Alignment
     """
-    return _aligned(_side_by_side(old, new), max_distance)
+    both = _side_by_side(old, new)
+    found = _aligned(both, max_distance)
+    before, after = np.array(both.old.ids, dtype=np.intp), np.array(both.new.ids, dtype=np.intp)
+    return replace(
+        found, old=before[found.old], new=after[found.new], gone=before[found.gone], appeared=after[found.appeared]
+    )
 
 
 def changes(old: Any, new: Any, n: int = 5, *, max_distance: float = _MAX_DISTANCE) -> list[dict[str, Any]]:
@@ -155,6 +160,7 @@ def _side_by_side(old: Any, new: Any) -> _Both:
 
 
 def _aligned(both: _Both, max_distance: float) -> Alignment:
+    """The alignment, with positions of topics in the place of their ids."""
     if not isinstance(max_distance, (int, float, np.number)) or not 0 < max_distance <= 1:
         raise InputError(f"max_distance must be a number above 0 and up to 1, but is {max_distance!r}.")
     # Up to and including the largest distance; of topics without a word in common, but for rounding, no pair is made.
@@ -177,7 +183,7 @@ def _aligned(both: _Both, max_distance: float) -> Alignment:
 
 
 def _change(both: _Both, found: Alignment, old: int | None, new: int | None, n: int) -> dict[str, Any]:
-    """The row of a pair, or of a topic without a partner."""
+    """The row of a pair, or of a topic without a partner; topics are given by position and named by id."""
     nothing = np.zeros(len(both.words))
     before, share_before = (nothing, 0.0) if old is None else (both.B_old[:, old], float(both.old.prevalence[old]))
     after, share_after = (nothing, 0.0) if new is None else (both.B_new[:, new], float(both.new.prevalence[new]))
@@ -185,8 +191,8 @@ def _change(both: _Both, found: Alignment, old: int | None, new: int | None, n: 
     difference = np.round(after - before, 12)  # what differs by rounding has not changed
     return {
         "change": "kept" if kept else ("new" if old is None else "gone"),
-        "old": old,
-        "new": new,
+        "old": None if old is None else both.old.ids[old],
+        "new": None if new is None else both.new.ids[new],
         "words": _most(before if new is None else after, both.words, n),
         "size": float(np.abs(share_after * after - share_before * before).sum() / 2.0),
         "total_variation": float(np.abs(difference).sum() / 2.0) if kept else None,

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -39,7 +39,7 @@ from .statistics.sketch import CooccurrenceSketch
 from .storage.model_folder import write_model
 
 
-class AnchorTopicModel(DocumentsMixin, BatchesMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class AnchorTopicModel(DocumentsMixin, BatchesMixin, TransformerMixin, BaseEstimator):
     """Topic model learned from word co-occurrence by rectified anchor words.
 
     With the default rectifier this is LR-JSMF (Algorithm 6 of Lee et al., ICML 2021): the co-occurrence of Eq. 1
@@ -253,6 +253,11 @@ class AnchorTopicModel(DocumentsMixin, BatchesMixin, ClassNamePrefixFeaturesOutM
             other.__dict__.pop(name, None)
         other._is_loaded = True
         return other._take(model)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
+        """Return the names of the columns of ``transform``: "anchortopicmodel" and the id of the topic."""
+        check_is_fitted(self)
+        return np.array([f"{type(self).__name__.lower()}{topic}" for topic in self.model_.ids], dtype=object)
 
     def _options(self, progress: Report | None) -> FitOptions:
         return FitOptions(

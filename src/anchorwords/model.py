@@ -70,6 +70,18 @@ class Edit:
     result: tuple[int, ...]
     labels: tuple[str, ...] = ()
 
+    def sentence(self) -> str:
+        """Return what was done in a few words, such as "merged 3, 7 into 3"."""
+        before, after = (", ".join(map(str, numbers)) for numbers in (self.topics, self.result))
+        if self.action == "rename":
+            names = zip(self.topics, self.labels, strict=True)
+            return "renamed " + ", ".join(f'{topic} to "{name}"' if name else f"{topic} back" for topic, name in names)
+        if self.action == "drop":
+            return f"dropped {before}"
+        if self.action == "reorder":
+            return f"reordered to {after}"
+        return f"{'merged' if self.action == 'merge' else self.action} {before} into {after}"
+
 
 @dataclass(frozen=True, eq=False)
 class Parts:
@@ -109,6 +121,20 @@ class Parts:
         """p(part)."""
         return self.A.sum(axis=1)
 
+    def gathered(self, weights: FloatArray, n_topics: int) -> FloatArray:
+        """Return the columns of each topic added up; those of dropped topics are left out.
+
+        Parameters
+        ----------
+        weights : (M, P) array
+        n_topics : int
+            K.
+        """
+        kept = np.flatnonzero(self.topic_of >= 0)
+        member = np.zeros((kept.size, n_topics))
+        member[np.arange(kept.size), self.topic_of[kept]] = 1.0
+        return weights[:, kept] @ member
+
     def proportions(self, weights: FloatArray, prevalence: FloatArray) -> FloatArray:
         """Return the proportions of topics, given those of parts.
 
@@ -118,11 +144,8 @@ class Parts:
         prevalence : (K,) array
             Of the topics: the proportions of a document that holds nothing but parts of dropped topics.
         """
-        kept = np.flatnonzero(self.topic_of >= 0)
-        member = np.zeros((kept.size, prevalence.size))
-        member[np.arange(kept.size), self.topic_of[kept]] = 1.0
-        gathered = weights[:, kept] @ member
-        if kept.size == self.topic_of.size:
+        gathered = self.gathered(weights, prevalence.size)
+        if (self.topic_of >= 0).all():
             return gathered
         total = gathered.sum(axis=1, keepdims=True)
         some = total > np.finfo(np.float64).tiny

@@ -62,3 +62,103 @@ def test_a_file_that_holds_no_labels_is_refused(saved, tmp_path):
     found = invoke(saved[0], "--labels", wrong, "-o", tmp_path / "new")
     assert found.exit_code != 0
     assert "not a file of topic labels" in str(found.exception)
+
+
+def test_split_learns_from_documents(saved, tmp_path):
+    folder, model, corpus = saved
+    corpus.save(tmp_path / "corpus")
+    arguments = ("--split", "4:3", "--split", 1, "--corpus", tmp_path / "corpus", "--merge", "5,8", "--rename", "6=six")
+    found = invoke(folder, *arguments, "-o", tmp_path / "new", "--json")
+    assert found.exit_code == 0, found.output
+    record = aw.load_model(tmp_path / "new").model_
+    expected = aw.split_topic(aw.split_topic(model, 4, corpus, into=3), 1, corpus)
+    expected = aw.rename_topics(aw.merge_topics(expected, [[5, 8]]), {6: "six"}).model_
+    assert (record.ids, record.labels, record.edits) == (expected.ids, expected.labels, expected.edits)
+    np.testing.assert_array_equal(record.B, expected.B)
+
+
+def test_a_sub_topic_can_be_split_in_the_same_command(saved, tmp_path):
+    folder, _, corpus = saved
+    corpus.save(tmp_path / "corpus")
+    found = invoke(folder, "--split", 2, "--split", 5, "--corpus", tmp_path / "corpus", "-o", tmp_path / "new")
+    assert found.exit_code == 0, found.output
+    assert aw.load_model(tmp_path / "new").model_.ids == (0, 1, 7, 8, 6, 3, 4)
+
+
+def test_a_model_of_texts_stays_one(tmp_path):
+    corpus = make_topics(n_docs=300, n_words=150, n_topics=3, random_state=0).corpus
+    texts = [
+        " ".join(word for word, count in document.counts.items() for _ in range(int(count))) for document in corpus
+    ]
+    aw.TextTopicModel(3).fit(texts).save(tmp_path / "model")
+    (tmp_path / "texts.txt").write_text("\n".join(texts), encoding="utf-8")
+    arguments = ("--split", 1, "--corpus", tmp_path / "texts.txt", "--rename", "0=zero", "-o", tmp_path / "new")
+    found = invoke(tmp_path / "model", *arguments)
+    assert found.exit_code == 0, found.output
+    loaded = aw.load_model(tmp_path / "new")
+    assert isinstance(loaded, aw.TextTopicModel)
+    assert loaded.get_feature_names_out()[0] == "zero"
+    assert loaded.transform(texts[:3]).shape == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--split", "1"), "name them with --corpus"),
+        (("--split", "1:1", "--corpus", "x"), "from 2 on"),
+        (("--split", "a", "--corpus", "x"), "--split takes a topic id"),
+        (("--split", "1:", "--corpus", "x"), "--split takes a topic id"),
+        (("--drop", "1", "--corpus", "x"), "--corpus is read for --split only"),
+        (("--drop", "1", "--text-column", "text"), "--text-column"),
+    ],
+)
+def test_splits_and_documents_go_together(saved, tmp_path, arguments, words):
+    found = invoke(saved[0], *arguments, "-o", tmp_path / "new")
+    assert found.exit_code == 2
+    assert words in " ".join(found.output.replace("│", " ").split())
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_unknown_topic_is_reported_before_documents_are_read(saved, tmp_path):
+    found = invoke(saved[0], "--split", 9, "--corpus", tmp_path / "nowhere", "-o", tmp_path / "new")
+    assert "there is no topic 9" in str(found.exception)
+
+
+def test_history_and_names_are_listed(saved, tmp_path):
+    folder, _, _ = saved
+    invoke(folder, "--merge", "3,1", "--drop", 4, "--rename", "2=$x$ [red]", "--order", 2, "-o", tmp_path / "new")
+    told = CliRunner().invoke(app, ["topics", str(tmp_path / "new"), "--history", "--json"])
+    edits = [entry["sentence"] for entry in json.loads(told.stdout)["history"]]
+    assert edits == ["merged 3, 1 into 3", "dropped 4", "reordered to 2, 0, 3", 'renamed 2 to "$x$ [red]"']
+    for style in ("table", "paper", "markdown"):
+        shown = CliRunner().invoke(app, ["topics", str(tmp_path / "new"), "--history", "--style", style]).stdout
+        assert "merged 3, 1 into 3" in shown
+        assert "[red]" in shown.replace("\\", "")
+    none = CliRunner().invoke(app, ["topics", str(folder), "--history"])
+    assert "there were no edits" in none.output
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
+def test_the_tree_is_drawn(saved, tmp_path, suffix):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "deep" / f"tree{suffix}"
+    found = CliRunner().invoke(app, ["topics", str(saved[0]), "--tree", str(path), "--cut", "2"])
+    assert found.exit_code == 0, found.output
+    assert path.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("--cut", "2"), 2, "--tree"),
+        (("--tree", "tree.gif"), 2, "must end in .svg, .png or .pdf"),
+        (("--tree", "tree.svg", "--cut", "9"), 1, "at most 5"),
+    ],
+)
+def test_trees_that_cannot_be_drawn(saved, tmp_path, monkeypatch, arguments, code, words):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    found = CliRunner().invoke(app, ["topics", str(saved[0]), *arguments])
+    assert found.exit_code == code
+    assert words in " ".join(f"{found.output} {found.exception}".replace("│", " ").split())
+    assert not list(tmp_path.iterdir())

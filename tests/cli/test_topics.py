@@ -292,7 +292,7 @@ def test_bad_usage_exits_with_two(folder, arguments, message):
 
 def test_every_option_has_help():
     text = runner.invoke(app, ["topics", "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"}).output
-    assert text.count("Example: anchorwords topics") == 3
+    assert text.count("Example: anchorwords topics") == 4
     for option in (
         "--style", "--ranking", "--weight", "--anchors", "--documents", "--min-tokens", "--corpus", "--common-words",
         "--json",

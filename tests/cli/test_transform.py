@@ -58,7 +58,7 @@ def written(folder, path, *arguments, source="named"):
 def test_an_archive_holds_weights_and_ids(folder, expected, tmp_path, blocks):
     written(folder, tmp_path / "w.npz")
     with np.load(tmp_path / "w.npz", allow_pickle=False) as archive:
-        assert set(archive) == {"weights", "ids"}
+        assert set(archive) == {"weights", "ids", "topics"}
         np.testing.assert_array_equal(archive["weights"], expected)
         assert archive["ids"].tolist() == [*NAMES, *(f"d{m}" for m in range(len(NAMES), 300))]
     written(folder, tmp_path / "n.npz", source="numbered")

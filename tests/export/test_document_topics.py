@@ -52,7 +52,7 @@ def read(path):
         return np.load(path, allow_pickle=False), None
     if suffix == ".npz":
         with np.load(path, allow_pickle=False) as archive:
-            assert set(archive) == {"weights", "ids"}
+            assert set(archive) == {"weights", "ids", "topics"}
             return archive["weights"], archive["ids"].tolist()
     if suffix == ".parquet":
         table = pytest.importorskip("pyarrow.parquet").read_table(path)

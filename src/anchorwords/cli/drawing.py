@@ -1,4 +1,4 @@
-"""What commands with --plot share: a check before the work, and a figure written whole or not at all."""
+"""What commands that draw share: a check before the work, and a figure written whole or not at all."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def require_drawable(path: Path | None) -> None:
-    """Raise before the work if there would be no picture; do nothing if none was asked for."""
+def require_drawable(path: Path | None, option: str = "--plot") -> None:
+    """Raise before the work if there would be no picture; do nothing if the option was not given."""
     if path is None:
         return
     from ..plot.style import require_matplotlib
     from ..storage.writing import require_place, require_writable_file
 
-    suffix_of(path, (".svg", ".png", ".pdf"), "--plot")
+    suffix_of(path, (".svg", ".png", ".pdf"), option)
     require_matplotlib()
     if path.absolute().parent.is_dir():
         require_writable_file(path)
@@ -29,7 +29,7 @@ def require_drawable(path: Path | None) -> None:
 
 
 def draw(figure: Callable[[], Figure], path: Path | None, quiet: bool) -> None:
-    """Write what the function draws to a file, with its folder, and say so; do nothing if none was asked for."""
+    """Write what the function draws to a file, with its folder, and say so; do nothing if there is no path."""
     if path is None:
         return
     from ..plot.style import save

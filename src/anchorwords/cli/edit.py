@@ -7,49 +7,89 @@ from typing import Annotated, Any
 
 import typer
 
+from .._markdown import separator_of
 from .._printable import printable
 from .console import remark
-from .options import loaded
+from .options import Jobs, given_options, loaded, opened, with_reading
 
 
+@with_reading
 def edit(
     model: Annotated[Path, typer.Argument(help="Model folder, as fit writes it.")],
+    reading: dict[str, Any],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the new model.")],
+    labels: Annotated[
+        Path | None, typer.Option(help="Name topics by a JSON file of labels, as the explorer's page exports it.")
+    ] = None,
+    split: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TOPIC[:N]",
+            help="Split a topic into N sub-topics, such as 4:3; into 2 without a number. Needs --corpus. May be repeated.",
+        ),
+    ] = None,
+    corpus: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOURCE",
+            help="Documents that --split learns sub-topics from, usually those of the fit: whatever fit reads, or a corpus "
+            "folder; - is standard input.",
+        ),
+    ] = None,
     merge: Annotated[
         list[str] | None, typer.Option(help="Merge topics into one, such as 3,7. May be repeated.")
     ] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Leave topics out, such as 5 or 5,6. May be repeated.")] = None,
+    reduce: Annotated[
+        int | None,
+        typer.Option(help="Merge similar topics until N are left; topics --tree draws which ones.", metavar="N"),
+    ] = None,
+    order: Annotated[str | None, typer.Option(help="Put these topics first, in this order, such as 4,1.")] = None,
     rename: Annotated[
         list[str] | None, typer.Option(help="Name a topic, such as 2='space flight'. May be repeated.")
     ] = None,
-    labels: Annotated[
-        Path | None, typer.Option(help="Name topics by a JSON file of labels, as the explorer's page exports it.")
-    ] = None,
-    reduce: Annotated[int | None, typer.Option(help="Merge similar topics until N are left.", metavar="N")] = None,
-    order: Annotated[str | None, typer.Option(help="Put these topics first, in this order, such as 4,1.")] = None,
     words: Annotated[int, typer.Option(help="Words listed per topic.", min=1)] = 8,
+    jobs: Jobs = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the topics as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
 ) -> None:
     """Edit the topics of a model and write a new one.
 
-    Topics are given by the ids that "anchorwords topics" lists. Edits are applied in this order: labels, merge, drop,
-    reduce, order, rename. A merged topic has the id of the first topic listed.
+    Topics are given by the ids that "anchorwords topics" lists. Edits are applied in this order: labels, split, merge, drop,
+    reduce, order, rename. A merged topic has the id of the first topic listed. Sub-topics get ids that no topic ever had,
+    counted up from the largest one: split topic 4 of a model with topics 0 to 19, and its sub-topics are 20 and 21, which
+    later edits of the same command can name. "anchorwords topics --history" lists the edits of a model.
+
+    Example: anchorwords edit news-model -o news-edited --merge 3,7 --drop 5 --rename 2='space flight'
+
+    Example: anchorwords edit news-model -o news-split --split 4:3 --corpus news.csv --text-column text
     """
+    from .. import split_topic
     from ..edit.labels import read_labels
     from ..edit.topics import drop_topics, merge_topics, reduce_topics, rename_topics, reorder_topics
     from ..storage.model_folder import require_writable_target
+    from .console import working
 
-    if not (merge or drop or rename or labels is not None or reduce is not None or order):
-        raise typer.BadParameter("nothing to edit: give --merge, --drop, --rename, --labels, --reduce or --order.")
+    if not (merge or drop or rename or labels is not None or split or reduce is not None or order):
+        raise typer.BadParameter(
+            "nothing to edit: give --merge, --drop, --rename, --labels, --split, --reduce or --order."
+        )
+    splits = [_split(text) for text in split or ()]
+    _check_documents(bool(splits), corpus, reading)
     groups = [_topics(text, "--merge") for text in merge or ()]
     dropped = [topic for text in drop or () for topic in _topics(text, "--drop")]
     first = None if order is None else _topics(order, "--order")
     names = dict(_name(text) for text in rename or ())
     require_writable_target(output)
-    edited: Any = loaded(model)
+    fitted: Any = loaded(model)
+    edited = fitted
     if labels is not None:
         edited = rename_topics(edited, read_labels(labels))
+    if splits and corpus is not None:
+        fitted.model_.position(splits[0][0])  # an id that is not there is reported before documents are read
+        with opened(corpus, reading, quiet, jobs, like=fitted) as documents, working("Splitting", quiet):
+            for topic, into in splits:
+                edited = split_topic(edited, topic, documents, into, n_jobs=jobs)
     if groups:
         edited = merge_topics(edited, groups)
     if dropped:
@@ -62,6 +102,29 @@ def edit(
         edited = rename_topics(edited, names)
     edited.save(output)
     _show(edited, output, words, as_json, quiet)
+
+
+def _check_documents(splitting: bool, corpus: str | None, reading: dict[str, Any]) -> None:
+    """Raise BadParameter unless there are documents if, and only if, a topic is to be split."""
+    if splitting and corpus is None:
+        raise typer.BadParameter("--split learns sub-topics from documents: name them with --corpus")
+    if not splitting and corpus is not None:
+        raise typer.BadParameter("--corpus is read for --split only: give both, or none")
+    if not splitting and (given := given_options(reading)):
+        raise typer.BadParameter(
+            f"{', '.join(given)}: options that say how to read documents, which only --split needs: leave them out"
+        )
+
+
+def _split(text: str) -> tuple[int, int]:
+    """The topic to split, and the number of sub-topics."""
+    topic, between, number = text.partition(":")
+    parts = (topic, number) if between else (topic,)
+    if not all(part.strip().isdecimal() for part in parts) or (between and int(number) < 2):
+        raise typer.BadParameter(
+            f"--split takes a topic id and a number of sub-topics from 2 on, such as 4:3, but got {text!r}."
+        )
+    return int(topic), int(number) if between else 2
 
 
 def _topics(text: str, option: str) -> list[int]:
@@ -98,6 +161,9 @@ def _show(edited: Any, output: Path, words: int, as_json: bool, quiet: bool) -> 
         print_json({"model": str(output), "topics": rows})
     elif not quiet:
         for row in rows:
-            line = f"{row['topic']:>4}  {row['prevalence']:6.1%}  {row['label']}: {' '.join(row['words'])}"
+            # An automatic name would repeat the words after it.
+            label = record.labels[record.position(row["topic"])] if record.labels is not None else ""
+            text = separator_of(row["words"]).join(row["words"])
+            line = f"{row['topic']:>4}  {row['prevalence']:6.1%}  {f'{label}: ' if label else ''}{text}"
             typer.echo(printable(line))
     remark(f"{record.n_components} topics written to {output}", quiet)

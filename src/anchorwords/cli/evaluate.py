@@ -92,7 +92,7 @@ def evaluate(
         remark(f"{without}: {reason}", quiet)
     if per_topic:
         rows = topic_table(fitted, 3, ranking=ranking_for(fitted))
-        print_listing(topics_as_listing(rows, measured + sure, result["per_topic"]))
+        print_listing(topics_as_listing(rows, fitted.model_.ids, measured + sure, result["per_topic"]))
 
 
 def _undefined(result: dict[str, Any]) -> dict[str, str]:

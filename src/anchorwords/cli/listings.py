@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._markdown import separator_of
@@ -10,6 +11,7 @@ from .tables import Justify, Listing, percent, stability_cells
 
 if TYPE_CHECKING:
     from ..interpret.prevalence import GroupPrevalence
+    from ..model import Edit
     from ..trends.record import TopicsOverTime
     from ..trends.topic_words import TopicWords
 
@@ -32,6 +34,12 @@ def common_words_as_listing(found: list[dict[str, Any]]) -> Listing:
     return Listing(
         columns, [[one["word"], f"{100 * one['probability']:.3g}%", f"{one['spread']:.2f}"] for one in found]
     )
+
+
+def edits_as_listing(edits: Sequence[Edit]) -> Listing:
+    """What was done to the topics since the fit, in order."""
+    columns: list[tuple[str, Justify]] = [("edit", "right"), ("what was done", "left")]
+    return Listing(columns, [[str(number), edit.sentence()] for number, edit in enumerate(edits, start=1)])
 
 
 def changes_as_listing(rows: list[dict[str, Any]]) -> Listing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rich import box
@@ -28,15 +28,19 @@ _HEADS = {
 }
 
 
-def print_topics(rows: list[dict[str, Any]], ranking: str = "probability") -> None:
+# Labels of topics by id, if people gave any; automatic names would repeat the words next to them.
+Names = Mapping[int, str] | None
+
+
+def print_topics(rows: list[dict[str, Any]], ranking: str = "probability", names: Names = None) -> None:
     """Print a table of topics."""
-    Console().print(topics_as_table(rows, ranking))
+    Console().print(topics_as_table(rows, ranking, names))
 
 
-def topics_as_table(rows: list[dict[str, Any]], ranking: str = "probability") -> Table:
-    """Table of topics; characteristic words that are not listed stand in the last column.
+def topics_as_table(rows: list[dict[str, Any]], ranking: str = "probability", names: Names = None) -> Table:
+    """Table of topics; characteristic words that are not listed are in the last column.
 
-    Rows are those of topic_table for this ranking; where they hold the stability it stands beside the share.
+    Rows are those of topic_table for this ranking; if they hold the stability, it is next to the share.
     """
     beside = ranking != "characteristic"
     sure = bool(rows) and "stability" in rows[0]
@@ -46,7 +50,9 @@ def topics_as_table(rows: list[dict[str, Any]], ranking: str = "probability") ->
     if sure:
         table.add_column("interval", justify="right", no_wrap=True)
         table.add_column("stability", justify="right")
-    table.add_column("anchor", style="bold")
+    if names is not None:
+        table.add_column("name", style="bold", ratio=2)
+    table.add_column("anchor", style="" if names is not None else "bold")
     table.add_column(_HEADS[ranking], ratio=3)
     if beside:
         table.add_column("characteristic words not among them", ratio=2, style="dim")
@@ -56,6 +62,7 @@ def topics_as_table(rows: list[dict[str, Any]], ranking: str = "probability") ->
             str(row["topic"]),
             percent(row["prevalence"]),
             *(stability_cells(row)[:2] if sure else []),
+            *([] if names is None else [_plain(names[row["topic"]])]),
             _plain(row["anchor"]),
             _plain(between.join(listed_words(row))),
             *([_plain(between.join(specific_words(row)))] if beside else []),
@@ -80,16 +87,23 @@ def stability_cells(row: dict[str, Any]) -> list[str]:
     return [interval, *(f"{row[name]:.2f}" for name in ("stability", "stable_words", "anchor_stability"))]
 
 
-def print_side_by_side(rows: list[dict[str, Any]], ranking: str = "probability") -> None:
+def print_side_by_side(rows: list[dict[str, Any]], ranking: str = "probability", names: Names = None) -> None:
     """Print listed and characteristic words as the paper's Table 1 does."""
     console = Console()
     # Where nothing can be bold (a file, a pipe) stars stand for it.
-    console.print(side_by_side_as_table(rows, "" if console.color_system else "*", ranking))
+    console.print(side_by_side_as_table(rows, "" if console.color_system else "*", ranking, names))
 
 
-def side_by_side_as_table(rows: list[dict[str, Any]], mark: str = "", ranking: str = "probability") -> Table:
-    """Two columns; characteristic words that are not listed in the first are bold, and stand between marks."""
+def side_by_side_as_table(
+    rows: list[dict[str, Any]], mark: str = "", ranking: str = "probability", names: Names = None
+) -> Table:
+    """Two columns, after the names if there are any.
+
+    Characteristic words that are not listed in the first column are bold, and between marks.
+    """
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    if names is not None:
+        table.add_column("name")
     table.add_column(_HEADS[ranking], ratio=1)
     table.add_column(_HEADS["characteristic"], ratio=1)
     for row in rows:
@@ -98,11 +112,12 @@ def side_by_side_as_table(rows: list[dict[str, Any]], mark: str = "", ranking: s
             _plain(f"{mark}{word}{mark}", "bold") if word in specific else _plain(word)
             for word in row["characteristic"]
         ]
-        table.add_row(_plain(between.join(listed_words(row))), Text(between).join(words))
+        name = [] if names is None else [_plain(names[row["topic"]])]
+        table.add_row(*name, _plain(between.join(listed_words(row))), Text(between).join(words))
     return table
 
 
-def side_by_side_as_markdown(rows: list[dict[str, Any]], ranking: str = "probability") -> str:
+def side_by_side_as_markdown(rows: list[dict[str, Any]], ranking: str = "probability", names: Names = None) -> str:
     """The same as a Markdown table."""
     cells = []
     for row in rows:
@@ -111,8 +126,10 @@ def side_by_side_as_markdown(rows: list[dict[str, Any]], ranking: str = "probabi
             f"**{markdown_escaped(word)}**" if word in specific else markdown_escaped(word)
             for word in row["characteristic"]
         ]
-        cells.append([between.join(map(markdown_escaped, listed_words(row))), between.join(words)])
-    return _markdown([(_HEADS[ranking], "left"), (_HEADS["characteristic"], "left")], cells)
+        name = [] if names is None else [markdown_escaped(names[row["topic"]])]
+        cells.append([*name, between.join(map(markdown_escaped, listed_words(row))), between.join(words)])
+    heads: list[tuple[str, Justify]] = [(_HEADS[ranking], "left"), (_HEADS["characteristic"], "left")]
+    return _markdown(heads if names is None else [("name", "left"), *heads], cells)
 
 
 # Characters of a cell that is not folded.
@@ -215,16 +232,19 @@ def metrics_as_listing(metrics: Sequence[Metric], result: dict[str, Any]) -> Lis
     )  # fmt: skip
 
 
-def topics_as_listing(rows: list[dict[str, Any]], metrics: Sequence[Metric], per_topic: dict[str, Any]) -> Listing:
+def topics_as_listing(
+    rows: list[dict[str, Any]], topics: Sequence[int], metrics: Sequence[Metric], per_topic: dict[str, Any]
+) -> Listing:
     """A block of lines a metric would be too wide: a line a topic and metric, the topic named in its first line."""
     columns: list[tuple[str, Justify]] = [("topic", "right"), ("words", "left"), ("metric", "left"), ("value", "right")]
+    place = {topic: k for k, topic in enumerate(topics)}
     cells = []
     for row in rows:
         words = listed_words(row)
         head = [str(row["topic"]), separator_of(words).join(words)]
         for metric in metrics:
             if metric.name in per_topic:
-                cells.append([*head, metric.title, f"{per_topic[metric.name][row['topic']]:.4g}"])
+                cells.append([*head, metric.title, f"{per_topic[metric.name][place[row['topic']]]:.4g}"])
                 head = ["", ""]
     return Listing(columns, cells)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
 from pathlib import Path
@@ -15,6 +16,7 @@ from .output import print_json
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
     from ..estimator import AnchorTopicModel
+    from ..model import Edit
 
 
 class Style(StrEnum):
@@ -87,12 +89,30 @@ def topics(
         int | None,
         typer.Option(min=1, help="List this many frequent words that all topics share: candidates for stop words."),
     ] = None,
+    history: Annotated[
+        bool, typer.Option("--history", help="List the edits that were made since the fit, in order.")
+    ] = False,
+    tree: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw the tree of topics, in which similar topics are joined first, to this .svg, .png or .pdf file; needs "
+            "matplotlib.",
+        ),
+    ] = None,
+    cut: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="With --tree, colour the N clusters of topics that edit --reduce N would merge."
+        ),
+    ] = None,
     jobs: Jobs = None,
     as_json: Annotated[
         bool,
         typer.Option(
             "--json",
-            help="Print as JSON, whatever the style: a list of topics, with --common-words an object that holds both lists.",
+            help="Print as JSON, whatever the style: a list of topics; with --common-words or --history an object that "
+            "holds these lists as well.",
         ),
     ] = False,
     quiet: Quiet = False,
@@ -108,12 +128,15 @@ def topics(
     Example: anchorwords topics kos-model --ranking frex --common-words 20
 
     Example: anchorwords topics kos-model --corpus docword.kos.txt.gz --documents 5 --anchors
+
+    Example: anchorwords topics kos-model --tree kos-tree.svg --cut 8
     """
     from .. import common_words as words_in_common
     from .. import topic_table
     from .console import remark
 
     _check(reading, anchors, documents, min_tokens, corpus)
+    _check_tree(tree, cut)
     fitted = loaded(model)
     order = _ranking(fitted, ranking, weight, style, as_json)
     rows = topic_table(fitted, words, ranking=order, weight=weight)
@@ -124,11 +147,17 @@ def topics(
         if documents is not None:
             assert source is not None  # _check
             _add_documents(rows, fitted, source, documents, min_tokens or 5, jobs, quiet)
+    if tree is not None:
+        _draw_tree(fitted, tree, cut, quiet)
+    edits = fitted.model_.edits if history else None
     if as_json:
-        whole = rows if common is None else {"topics": rows, "common_words": common}
-        print_json(whole, indent=1)
+        more: dict[str, Any] = {} if common is None else {"common_words": common}
+        more |= {} if edits is None else {"history": [vars(edit) | {"sentence": edit.sentence()} for edit in edits]}
+        print_json({"topics": rows} | more if more else rows, indent=1)
         return
-    _show(rows, style, order, common)
+    _show(rows, style, order, common, edits, _names(fitted))
+    if history and not edits:
+        remark("the topics are those of the fit: there were no edits.", quiet)
     if common == []:
         remark("no word is spread evenly over the topics: there are no candidates for stop words.", quiet)
 
@@ -163,6 +192,21 @@ def _check(
             )
     elif documents is None and not anchors:
         raise typer.BadParameter("--corpus is read for --documents and --anchors only: ask for one of them")
+
+
+def _check_tree(tree: Path | None, cut: int | None) -> None:
+    from .drawing import require_drawable
+
+    if cut is not None and tree is None:
+        raise typer.BadParameter("--cut is about the tree that --tree draws: give both")
+    require_drawable(tree, "--tree")
+
+
+def _draw_tree(fitted: AnchorTopicModel, path: Path, cut: int | None, quiet: bool) -> None:
+    from ..plot.hierarchy import hierarchy
+    from .drawing import draw
+
+    draw(lambda: hierarchy(fitted, n_topics=cut), path, quiet)
 
 
 def _source(
@@ -201,7 +245,16 @@ def _add_documents(
         )
 
 
-def _show(rows: list[dict[str, Any]], style: Style, ranking: str, common: list[dict[str, Any]] | None) -> None:
+def _names(fitted: AnchorTopicModel) -> dict[int, str] | None:
+    """Labels of the topics by id, if people gave any."""
+    record = fitted.model_
+    return None if record.labels is None else dict(zip(record.ids, record.labels, strict=True))
+
+
+def _show(
+    rows: list[dict[str, Any]], style: Style, ranking: str, common: list[dict[str, Any]] | None,
+    edits: Sequence[Edit] | None, names: dict[int, str] | None,
+) -> None:  # fmt: skip
     from . import listings, tables
     from .console import say
 
@@ -214,12 +267,14 @@ def _show(rows: list[dict[str, Any]], style: Style, ranking: str, common: list[d
         parts.append(tables.documents_as_listing(rows))
     if common:
         parts.append(listings.common_words_as_listing(common))
+    if edits:
+        parts.append(listings.edits_as_listing(edits))
     if style is Style.markdown:
-        say("\n\n".join([tables.side_by_side_as_markdown(rows, ranking), *(part.markdown() for part in parts)]))
+        say("\n\n".join([tables.side_by_side_as_markdown(rows, ranking, names), *(part.markdown() for part in parts)]))
         return
     if style is Style.paper:
-        tables.print_side_by_side(rows, ranking)
+        tables.print_side_by_side(rows, ranking, names)
     else:
-        tables.print_topics(rows, ranking)
+        tables.print_topics(rows, ranking, names)
     for part in parts:
         tables.print_listing(part)

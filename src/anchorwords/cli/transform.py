@@ -98,7 +98,7 @@ def transform(
             if output is None:
                 passing = PassingDocuments(fitted, corpus, method=chosen, n_jobs=jobs)
                 shares, names = passing.weights(), passing.names()
-                for text in weight_lines(shares, names, passing.n_topics, suffix, spreadsheet=spreadsheet):
+                for text in weight_lines(shares, names, passing.topics, suffix, spreadsheet=spreadsheet):
                     pour(text)
                 composed = passing.told()
             else:

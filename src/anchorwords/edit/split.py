@@ -21,9 +21,10 @@ from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_n_jobs, check_positive_integer
 from ..exceptions import FractionalCountsWarning, InputError
 from ..fitting import FitOptions, fit_documents
+from ..infer.aware import learn_dual
 from ..infer.compose import compositions
 from ..linalg.sparse import csr_parts
-from ..model import Edit, Parts, TopicModel, as_topic_model
+from ..model import Edit, Parts, TopicModel, as_topic_model, with_dual
 from ..presets import READERS
 from ..sources.convert import as_source, in_columns
 from ..sources.source import Source
@@ -45,8 +46,9 @@ def split_topic(
 ) -> Any:
     """Split a topic into sub-topics.
 
-    The tokens of the topic in each document are taken for documents of their own, and topics are learned from them. All
-    other topics stay as they are, and merging the sub-topics gives the topic back.
+    The tokens of the topic in each document are treated as documents of their own. Topics are learned from these by the
+    preset "readers", also if the model itself is not refined, because spectral sub-topics measured worse
+    (``benchmarks/splits.py``). All other topics stay as they are, and merging the sub-topics gives the topic back.
 
     Parameters
     ----------
@@ -65,8 +67,17 @@ def split_topic(
     Returns
     -------
     TopicModel or estimator
-        A new model of the kind given, with the sub-topics in the place of the topic. They have new ids, no labels, and the
-        model has no stability.
+        A new model of the kind given, with the sub-topics in the place of the topic. They have new ids and no labels. The
+        model has no stability, and its dual matrix for prior-aware proportions, if it has one, is learned again.
+
+    Examples
+    --------
+    >>> import anchorwords as aw
+    >>> from anchorwords.datasets import make_topics
+    >>> corpus = make_topics(n_docs=400, n_words=200, n_topics=3, random_state=0).corpus
+    >>> model = aw.merge_topics(aw.AnchorTopicModel(3).fit(corpus), [[0, 2]])
+    >>> aw.split_topic(model, 0, corpus).model_.ids
+    (3, 4, 1)
     """
     record, n_jobs = as_topic_model(model), check_n_jobs(n_jobs)
     k, n = record.position(topic), check_positive_integer(into, "into")
@@ -80,6 +91,8 @@ def split_topic(
     parts = _split_parts(own_parts(record), k, B, w)
     moment = _moment(_of_parts(record, parts), source, n_jobs)
     edited = _with_split(record, k, B, w, sub, parts, moment)
+    if record.inference.composition_dual is not None:
+        edited = with_dual(edited, learn_dual(edited.inference, source, n_jobs=n_jobs).matrix)
     number = record.ids[k]
     ids = unused_ids(record, n)
     edited = replace(edited, ids=(*record.ids[:k], *ids, *record.ids[k + 1 :]))
@@ -119,12 +132,8 @@ def _expected_counts(counts: SparseLike, theta: FloatArray, B: FloatArray, own: 
 def _sub_model(
     record: TopicModel, k: int, documents: Source, n: int, random_state: int, n_jobs: int | None
 ) -> TopicModel:
-    """A model of the topic's tokens, refined if the model was."""
-    refined = record.log_likelihood is not None
-    options = FitOptions(
-        n, READERS.rectifier if refined else "enn", min_anchor_docs="auto",
-        refinement=READERS.refinement if refined else None, random_state=random_state, n_jobs=n_jobs,
-    )  # fmt: skip
+    """A model of the topic's tokens."""
+    options = FitOptions(n, **READERS.parameters(), random_state=random_state, n_jobs=n_jobs)
     try:
         with warnings.catch_warnings():
             # Expected counts are not whole. What that adds to the diagonal of Eq. 1 is taken back by the rectification.
@@ -146,7 +155,7 @@ def _within_topic(sub: TopicModel, of_topic: FloatArray) -> FloatArray:
 def _split_parts(parts: Parts, k: int, B: FloatArray, w: FloatArray) -> Parts:
     """Parts with those of topic k replaced by its sub-topics, with A as if these were independent of the documents.
 
-    Topics after k move up by the number of sub-topics less one.
+    Topics after k move up by the number of sub-topics less one. The dual matrix of the parts does not fit the new ones.
     """
     own = np.flatnonzero(parts.topic_of == k)
     others = np.flatnonzero(parts.topic_of != k)
@@ -158,11 +167,7 @@ def _split_parts(parts: Parts, k: int, B: FloatArray, w: FloatArray) -> Parts:
     A = S.T @ parts.A @ S
     before = parts.topic_of[others]
     topic_of = np.concatenate([np.where(before > k, before + n - 1, before), k + np.arange(n)])
-    dual = None
-    if parts.composition_dual is not None:
-        parent = np.concatenate([others, np.full(n, own[0])])
-        dual = np.asarray(parts.composition_dual)[np.ix_(parent, parent)]
-    return Parts(np.concatenate([parts.B[:, others], B], axis=1), (A + A.T) / (2.0 * A.sum()), topic_of, dual)
+    return Parts(np.concatenate([parts.B[:, others], B], axis=1), (A + A.T) / (2.0 * A.sum()), topic_of)
 
 
 def _of_parts(record: TopicModel, parts: Parts) -> TopicModel:

@@ -78,7 +78,7 @@ def estimate_effects(
     With "unbiased", the response is the linear unbiased estimate of a document's proportions given the topics. It is noisy
     and may be negative, but noise in the response does not bias a regression. The robust sandwich (HC2) of its residuals
     covers both the sampling of documents and the uncertainty of their proportions. The coefficients of a term sum to zero
-    over all topics.
+    over all topics, unless topics were dropped: proportions are then still shares of the whole document.
 
     With "posterior-mean", the response is the proportions that ``transform`` returns. These are shrunk towards the
     prevalence of the topics, in short documents most, so that effects are underestimated. Intervals are those of the method
@@ -99,6 +99,11 @@ def estimate_effects(
     require_formulaic()
     record = as_topic_model(model)
     _check(level, replicates, method)
+    if replicates and record.parts is not None:
+        raise InputError(
+            "the topics of this model were edited, and replicates are only made of topics as they were fitted: use "
+            "replicates=0, or the model before the edits."
+        )
     seed, jobs = check_seed(random_state), check_n_jobs(n_jobs)
     source = in_columns(X, record.vocabulary, record.n_words)
     columns = list(range(record.n_components)) if topics is None else [record.position(topic) for topic in topics]

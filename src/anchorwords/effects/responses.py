@@ -83,6 +83,18 @@ def unbiased_weights(B: FloatArray, prevalence: FloatArray) -> FloatArray:
     return np.asarray((scaled * scale) @ np.linalg.inv(unit) * scale)
 
 
+def topic_weights(model: TopicModel) -> FloatArray:
+    """Return G', (N, K), of the topics of a model; of edited topics, the sums of those of their parts.
+
+    A merged topic thus has the sum of the effects of its topics. The words of a dropped topic are explained by it and set
+    aside. The proportions of the other topics stay shares of the whole document, since a division would not be linear.
+    """
+    parts = model.parts
+    if parts is None:
+        return unbiased_weights(model.B, model.prevalence)
+    return parts.gathered(unbiased_weights(parts.B, parts.prevalence), model.n_components)
+
+
 class Responses:
     """Proportions of all documents of a source, block by block, as often as needed.
 
@@ -106,8 +118,8 @@ class Responses:
             raise InputError(f"method must be one of {', '.join(map(repr, METHODS))}, but is {method!r}.")
         self.model, self.source, self.method, self.topics, self.n_jobs = model, source, method, topics, n_jobs
         self.step = max(1, BLOCK // max(len(topics), width, 1))
-        self._known: BoolArray = known_words(model.B)
-        self._weights = unbiased_weights(model.B, model.prevalence)[:, topics] if method == METHODS[0] else None
+        self._known: BoolArray = known_words(model.inference.B)
+        self._weights = topic_weights(model)[:, topics] if method == METHODS[0] else None
 
     def tokens(self) -> FloatArray:
         """Tokens of known words of each document."""
@@ -131,7 +143,7 @@ class Responses:
                 first += tokens.size
 
     def _posterior(self) -> Iterator[Part]:
-        total, first = float(prior_of(self.model.A).parameters.sum()), 0
+        total, first = float(prior_of(self.model.inference.A).parameters.sum()), 0
         for part in compositions(self.model, self.source, n_jobs=self.n_jobs):
             Y = part.weights[:, self.topics]
             variance = Y * (1.0 - Y) / (part.n_known[:, None] + total + 1.0)

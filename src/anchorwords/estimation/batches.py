@@ -81,6 +81,11 @@ class BatchesMixin:
         self
         """
         so_far: CooccurrenceSketch | None = vars(self).get("sketch_")
+        if so_far is None and self._is_loaded and self.model_.edits:
+            raise InputError(
+                "the topics of this model were edited, and partial_fit would learn others in their place: apply it to the "
+                "model before the edits, or start anew with sklearn.base.clone(model)."
+            )
         if so_far is None and self._is_loaded:
             raise InputError(
                 "the model was loaded from disk, where the statistics of its documents are not kept, so that partial_fit "

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator
 from typing import Any, Self
 
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import FloatArray
@@ -23,8 +24,11 @@ from ..sources.source import Source
 logger = logging.getLogger("anchorwords.estimator")
 
 
-class DocumentsMixin:
-    """``transform``, ``score`` and ``perplexity``."""
+class DocumentsMixin(TransformerMixin):  # type: ignore[misc]
+    """``transform``, ``score`` and ``perplexity``.
+
+    A TransformerMixin, because scikit-learn applies ``set_output`` to the methods that such a class itself defines.
+    """
 
     model_: TopicModel
     composition: str

@@ -81,8 +81,9 @@ def write_compositions(
         for their names. A function that gives blocks is asked once more, to count the documents.
     path : path
         Its suffix says what is written, a row a document. ``.csv``, ``.tsv`` and ``.jsonl``: named, with six digits.
-        ``.npy``: the (M, K) array alone. ``.npz``: that array as ``weights`` beside ``ids``. ``.parquet`` (needs pyarrow):
-        the columns document, topic_0, topic_1, ... A file that is there is replaced when the new one is complete.
+        ``.npy``: the (M, K) array alone. ``.npz``: that array as ``weights``, with the ``ids`` of the documents and those of
+        the ``topics``. ``.parquet`` (needs pyarrow): the columns document, topic_0, topic_1, ... Columns are named by ids
+        of topics. A file that is there is replaced when the new one is complete.
     method : {"posterior-mean", "prior-aware"}, optional
         How topic proportions are inferred, as in ``transform``. The default is the ``composition`` parameter of the
         estimator, or "posterior-mean" for a TopicModel.
@@ -121,7 +122,9 @@ def write_compositions(
     passing = PassingDocuments(model, X, method=method, doc_ids=doc_ids, n_jobs=n_jobs, progress=progress)
     with file_written_whole(target) as partial:
         shape = (passing.n_docs, passing.n_topics)
-        write_weights(partial, suffix, passing.weights(), passing.names, shape, spreadsheet=spreadsheet)
+        write_weights(
+            partial, suffix, passing.weights(), passing.names, shape, topics=passing.topics, spreadsheet=spreadsheet
+        )
     return passing.told()
 
 
@@ -143,6 +146,7 @@ class PassingDocuments:
     ) -> None:
         self._model, self._n_jobs, self._progress = as_topic_model(model), n_jobs, progress
         self.method, self.n_topics = method_for(self._model, method), self._model.n_components
+        self.topics = self._model.ids
         self._source = in_columns(X, self._model.vocabulary, self._model.n_words)
         self.n_docs = self._source.count_documents()
         self._names = None if doc_ids is None else _as_names(doc_ids, self.n_docs)

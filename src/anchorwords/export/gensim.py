@@ -50,6 +50,9 @@ def show_topics(
     for k in by_prevalence(record)[: num_topics if num_topics > 0 else None].tolist():
         pairs = [(words[i], float(record.B[i, k])) for i in tops[k]]
         shown.append(
-            (k, " + ".join(f'{share:.3f}*"{printable(word)}"' for word, share in pairs) if formatted else pairs)
+            (
+                record.ids[k],
+                " + ".join(f'{share:.3f}*"{printable(word)}"' for word, share in pairs) if formatted else pairs,
+            )
         )
     return shown

@@ -29,9 +29,9 @@ _EDGE = {"weight": "double", "correlation": "double", "association": "double"}
 
 
 class _Graph(NamedTuple):
-    """Attributes of node k, and of the edges between k and l."""
+    """Attributes of the nodes, by topic id, and of the edges between two of them."""
 
-    nodes: list[dict[str, str]]
+    nodes: dict[int, dict[str, str]]
     edges: list[tuple[int, int, dict[str, str]]]
 
 
@@ -115,19 +115,18 @@ def _format_of(path: Path, format: str | None) -> str:  # noqa: A002
     return format
 
 
-def _nodes(record: TopicModel, rows: list[dict[str, Any]], labels: Sequence[str]) -> list[dict[str, str]]:
-    nodes = []
+def _nodes(record: TopicModel, rows: list[dict[str, Any]], labels: Sequence[str]) -> dict[int, dict[str, str]]:
+    """Attributes of the nodes, by topic id, in the order of the model."""
+    nodes = {}
     for row in sorted(rows, key=lambda row: record.position(row["topic"])):
         words = row.get("words", row["prominent"])
         between = separator_of(words)
-        nodes.append(
-            {
-                "label": _text(str(labels[record.position(row["topic"])])),
-                "prevalence": repr(row["prevalence"]),
-                "anchor": _text(row["anchor"]),
-                "words": _text(between.join(words)),
-            }
-        )
+        nodes[row["topic"]] = {
+            "label": _text(str(labels[record.position(row["topic"])])),
+            "prevalence": repr(row["prevalence"]),
+            "anchor": _text(row["anchor"]),
+            "words": _text(between.join(words)),
+        }
     return nodes
 
 
@@ -139,7 +138,7 @@ def _edges(model: TopicModel, min_weight: float, min_association: float) -> list
         association = float(ratio[k, m])
         if weight >= min_weight and association >= min_association:
             edge = {"weight": repr(weight), "correlation": repr(weight), "association": repr(association)}
-            edges.append((int(k), int(m), edge))
+            edges.append((model.ids[k], model.ids[m], edge))
     return edges
 
 
@@ -150,8 +149,8 @@ def _graphml(graph: _Graph) -> ET.Element:
             key = {"id": f"{kind}-{name}", "for": kind, "attr.name": name, "attr.type": type_}
             ET.SubElement(root, "key", key)
     body = ET.SubElement(root, "graph", id="topics", edgedefault="undirected")
-    for k, node in enumerate(graph.nodes):
-        _data(ET.SubElement(body, "node", id=str(k)), "node", node)
+    for topic, node in graph.nodes.items():
+        _data(ET.SubElement(body, "node", id=str(topic)), "node", node)
     for k, m, edge in graph.edges:
         _data(ET.SubElement(body, "edge", source=str(k), target=str(m)), "edge", edge)
     return root
@@ -172,8 +171,8 @@ def _gexf(graph: _Graph) -> ET.Element:
             if name not in ("label", "weight"):
                 ET.SubElement(declared, "attribute", id=name, title=name, type=type_)
     nodes, edges = ET.SubElement(body, "nodes"), ET.SubElement(body, "edges")
-    for k, node in enumerate(graph.nodes):
-        _attvalues(ET.SubElement(nodes, "node", id=str(k), label=node["label"]), node)
+    for topic, node in graph.nodes.items():
+        _attvalues(ET.SubElement(nodes, "node", id=str(topic), label=node["label"]), node)
     for number, (k, m, edge) in enumerate(graph.edges):
         ends = {"id": str(number), "source": str(k), "target": str(m), "weight": edge["weight"]}
         _attvalues(ET.SubElement(edges, "edge", ends), edge)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,7 @@ def write_weights(
     names: Callable[[], Iterator[str]],
     shape: tuple[int, int],
     *,
+    topics: Sequence[int] | None = None,
     spreadsheet: bool = False,
 ) -> None:
     """Write documents x topics as the suffix says.
@@ -53,33 +54,37 @@ def write_weights(
     ----------
     path : Path
     suffix : str
-        One of SUFFIXES. Tables and JSON lines have a row a document, named, with six digits; ``.npy`` is the array alone,
-        ``.npz`` (compressed) holds it as ``weights`` beside ``ids``, ``.parquet`` has the columns document, topic_0, ...
+        One of SUFFIXES. Tables and JSON lines have one row per document, named, with six digits; ``.npy`` is the array
+        alone, ``.npz`` (compressed) holds it as ``weights``, with the ``ids`` of the documents and those of the ``topics``,
+        ``.parquet`` has the columns document, topic_0, ...
     weights : iterator of (m, K) arrays
         Consecutive documents.
     names : callable
         Gives the names of all documents, anew at each call.
     shape : (int, int)
         Documents and topics.
+    topics : sequence of int, optional
+        Ids of the topics, which name the columns; by default their positions.
     spreadsheet : bool
         Write an apostrophe before names in a table that a spreadsheet would compute as formulas.
     """
+    topics = range(shape[1]) if topics is None else topics
     if suffix == ".npy":
         write_npy(path, "<f8", shape, weights)
     elif suffix == ".npz":
-        _write_archive(path, weights, names, shape)
+        _write_archive(path, weights, names, shape, topics)
     elif suffix == ".parquet":
-        _write_parquet(path, weights, names(), shape[1])
+        _write_parquet(path, weights, names(), topics)
     else:
-        write_lines(path, weight_lines(weights, names(), shape[1], suffix, spreadsheet=spreadsheet))
+        write_lines(path, weight_lines(weights, names(), topics, suffix, spreadsheet=spreadsheet))
 
 
 def weight_lines(
-    weights: Iterator[Any], names: Iterator[str], n_topics: int, suffix: str, *, spreadsheet: bool = False
+    weights: Iterator[Any], names: Iterator[str], topics: Sequence[int], suffix: str, *, spreadsheet: bool = False
 ) -> Iterator[str]:
-    """Lines of a table, or of JSON."""
+    """Lines of a table whose columns are named by the ids of topics, or of JSON."""
     if suffix != ".jsonl":
-        yield separated(["document", *_columns(n_topics)], suffix)
+        yield separated(["document", *_columns(topics)], suffix)
     for block in weights:
         for row in block:
             name = next(names)
@@ -90,12 +95,16 @@ def weight_lines(
                 yield separated([name, *(f"{w:.{_DIGITS}f}" for w in row)], suffix, spreadsheet=spreadsheet)
 
 
-def _columns(n_topics: int) -> list[str]:
-    return [f"topic_{k}" for k in range(n_topics)]
+def _columns(topics: Sequence[int]) -> list[str]:
+    return [f"topic_{topic}" for topic in topics]
 
 
 def _write_archive(
-    path: Path, weights: Iterator[Any], names: Callable[[], Iterator[str]], shape: tuple[int, int]
+    path: Path,
+    weights: Iterator[Any],
+    names: Callable[[], Iterator[str]],
+    shape: tuple[int, int],
+    topics: Sequence[int],
 ) -> None:
     """As numpy.savez_compressed, but without ever holding an array whole."""
 
@@ -105,18 +114,22 @@ def _write_archive(
             yield np.array(batch, dtype=kind)
 
     kind = np.dtype(f"<U{max((len(name) for name in names()), default=1) or 1}")
-    parts = {"weights": (np.dtype("<f8"), shape, weights), "ids": (kind, shape[:1], batches())}
+    parts: dict[str, tuple[Any, tuple[int, ...], Any]] = {
+        "weights": (np.dtype("<f8"), shape, weights),
+        "ids": (kind, shape[:1], batches()),
+        "topics": (np.dtype("<i8"), shape[1:], iter([np.array(topics, dtype="<i8")])),
+    }
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         for name, (dtype, size, blocks) in parts.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
                 put_npy(stream, dtype, size, blocks)
 
 
-def _write_parquet(path: Path, weights: Iterator[Any], names: Iterator[str], n_topics: int) -> None:
+def _write_parquet(path: Path, weights: Iterator[Any], names: Iterator[str], topics: Sequence[int]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = pa.schema([("document", pa.string()), *((name, pa.float64()) for name in _columns(n_topics))])
+    schema = pa.schema([("document", pa.string()), *((name, pa.float64()) for name in _columns(topics))])
     with pq.ParquetWriter(path, schema) as writer:
         for block in weights:
             # Half a character, which arrow refuses, becomes a question mark.

@@ -27,7 +27,7 @@ def anchor_table(model: Any, X: Any = None, *, vocabulary: Sequence[str] | None 
     Returns
     -------
     list of dict
-        ``topic`` (id, in pivot order), ``prevalence``, ``anchor`` (the word), ``probability`` (of the anchor among all
+        ``topic`` (id), ``prevalence``, ``anchor`` (the word), ``probability`` (of the anchor among all
         tokens), ``in_topic`` (of the anchor in its topic) and ``rank`` (of the anchor among the prominent words of its
         topic, from 1; None where it has no probability there). With X also ``documents`` that hold the anchor and
         its ``tokens``. Where several words together are an anchor, numbers are those of the first.
@@ -46,7 +46,7 @@ def anchor_table(model: Any, X: Any = None, *, vocabulary: Sequence[str] | None 
     for k in by_prevalence(record):
         anchor = int(record.anchors[k])
         row: dict[str, Any] = {
-            "topic": int(k),
+            "topic": record.ids[k],
             "prevalence": float(prevalence[k]),
             **anchors_of(record, k, words),
             "probability": float(record.word_probs[anchor]),

@@ -41,7 +41,7 @@ def label_topics(
     model : TopicModel or fitted AnchorTopicModel
     labeller : callable
         Called with the topic's words, best first, and the names of its top documents (their rows where documents have no
-        names; none without a corpus); returns the label. One topic at a time, in the order of topic ids.
+        names; none without a corpus); returns the label. One topic at a time, in the order of the model.
     corpus : Corpus or counts, optional
         Documents to choose from, as in :func:`top_documents`.
     n_words, n_documents : int
@@ -60,7 +60,8 @@ def label_topics(
 
     Returns
     -------
-    list of K str, in the order of topic ids
+    list of K str
+        In the order of the model; :meth:`TopicModel.with_labels` takes it.
     """
     record = as_topic_model(model)
     if not callable(labeller):
@@ -81,7 +82,8 @@ def label_topics(
             label = labeller(list(given[0]), list(given[1]))
             if not isinstance(label, str):
                 raise InputError(
-                    f"labeller must return a string, but for topic {k} it returned {type(label).__name__}: {label!r}."
+                    f"labeller must return a string, but for topic {record.ids[k]} it returned "
+                    f"{type(label).__name__}: {label!r}."
                 )
             if known is not None:
                 known.put(label, name, *given)

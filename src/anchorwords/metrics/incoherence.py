@@ -34,6 +34,7 @@ class TopicTree:
     Attributes
     ----------
     topic : int
+        Its id.
     anchor : str
     words : tuple of str
         Prominent words first.
@@ -99,7 +100,7 @@ def topic_trees(model: Any, X: Any, n: int = N_WORDS, *, rectified: bool = False
         kinds = np.where(np.isin(index, p), np.where(np.isin(index, c), "both", "prominent"), "characteristic")
         trees.append(
             TopicTree(
-                k,
+                record.ids[k],
                 " + ".join(map(name, record.anchors[[k]] if record.anchor_groups is None else record.anchor_groups[k])),
                 tuple(name(i) for i in index),
                 tuple(kinds.tolist()),

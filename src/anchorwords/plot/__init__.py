@@ -6,6 +6,7 @@ from .correlation import topic_correlation
 from .curves import metric_curves, vocabulary_curves
 from .effects import effects, predicted
 from .groups import groups
+from .hierarchy import hierarchy
 from .over_time import over_time
 from .scan import scan
 from .space import cooccurrence_space, spaces
@@ -18,6 +19,7 @@ __all__ = [
     "cooccurrence_space",
     "effects",
     "groups",
+    "hierarchy",
     "metric_curves",
     "over_time",
     "predicted",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from .._validation import check_positive_integer
 from ..exceptions import InputError
 from ..interpret.association import topic_association
 from ..interpret.topic_words import prominent_words
-from ..model import as_topic_model
+from ..model import TopicModel, as_topic_model
 from .style import own_axes, plain, style
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def topic_correlation(
     ax : matplotlib Axes, optional
         Where to draw; by default on a figure of its own.
     n_words : int
-        Prominent words that name a topic, for up to 30 topics.
+        Prominent words that stand next to the id of a topic that has no label, for up to 30 topics.
 
     Returns
     -------
@@ -52,14 +53,14 @@ def topic_correlation(
     places = topic_order(record.prevalence, ratios, order)
     K = record.n_components
     named = K <= _MOST_NAMED
-    words = prominent_words(record, n_words) if named else []
+    names = _names(record, n_words) if named else []
     with style():
         height = float(np.clip(1.4 + 0.16 * K, 2.8, 4.6))
-        longest = max((sum(len(word[:18]) + 1 for word in own) for own in words), default=6)
+        longest = max(map(len, names), default=6)
         axes = own_axes(ax, height + 0.5 + 0.055 * longest, height)
         shown = (ratios if normalised else record.A)[np.ix_(places, places)]
         _draw(axes, shown, normalised)
-        _name_topics(axes, places, words)
+        _name_topics(axes, places, record.ids, names)
     return axes
 
 
@@ -95,18 +96,27 @@ def _draw(ax: Axes, shown: FloatArray, normalised: bool) -> None:
     bar.ax.tick_params(labelsize=7)
 
 
-def _name_topics(ax: Axes, places: IntArray, words: list[list[str]]) -> None:
-    """Ids, with words beside the rows where there is room, else every n-th id."""
+def _names(record: TopicModel, n_words: int) -> list[str]:
+    """The label of each topic, or its most prominent words."""
+    words, labels = prominent_words(record, n_words), record.labels or ("",) * record.n_components
+    return [
+        plain(label, 36) if label else " ".join(plain(word, 18) for word in own)
+        for label, own in zip(labels, words, strict=True)
+    ]
+
+
+def _name_topics(ax: Axes, places: IntArray, topics: Sequence[int], names: list[str]) -> None:
+    """Ids, with names next to the rows if there is room, else every n-th id."""
     K = len(places)
     step = next(n for n in (1, 2, 5, 10, 20, 50, 100, K) if n * _MOST_NAMED >= K)
     ticks = np.arange(0, K, step)
-    ids = [str(places[t]) for t in ticks]
-    names = [f"{places[t]}  {' '.join(plain(w, 18) for w in words[places[t]])}" for t in ticks] if words else ids
+    ids = [str(topics[places[t]]) for t in ticks]
+    beside = [f"{topics[places[t]]}  {names[places[t]]}" for t in ticks] if names else ids
     ax.set_xticks(ticks, labels=ids, rotation=90 if K > 12 else 0)
-    ax.set_yticks(ticks, labels=names)
+    ax.set_yticks(ticks, labels=beside)
     ax.tick_params(length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.set_xlabel("topic")
-    if not words:
+    if not names:
         ax.set_ylabel("topic")
