@@ -29,7 +29,8 @@ from .model import TopicModel, as_topic_model
 from .records import TableList, TableRecord
 from .records.table import (
     Table,
-    number_field,
+    counted,
+    fixed_field,
     points_field,
     share_field,
     table_of,
@@ -87,7 +88,7 @@ class Alignment(TableRecord):
 
     def _tables(self, max_rows: int | None) -> list[Table]:
         fields = [
-            topic_field("old", "old topic"), topic_field("new", "new topic"), number_field("total_variation", digits=2),
+            topic_field("old", "old topic"), topic_field("new", "new topic"), fixed_field("total_variation"),
             share_field("prevalence_old", "share before"), share_field("prevalence_new", "share now"),
         ]  # fmt: skip
         alone = [
@@ -95,7 +96,7 @@ class Alignment(TableRecord):
             for what, topics in (("Old topics without a match", self.gone), ("New topics", self.appeared))
             if topics.size
         ]
-        caption = f"{self.old.size:,} topics matched between two models"
+        caption = f"{counted(self.old.size, 'topic')} matched between two models"
         return [table_of(self.rows(), fields, caption, max_rows=max_rows, noun="pairs", notes=alone)]
 
 
@@ -107,7 +108,7 @@ class Changes(TableList):
         fields = [
             text_field("change"), topic_field("old", "old topic"), topic_field("new", "new topic"),
             text_field("label", strong=True), share_field("prevalence_new", "share now"),
-            points_field("prevalence_change", "change in points"), words_field("gained", "words gained"),
+            points_field(self, "prevalence_change", "change in points"), words_field("gained", "words gained"),
             words_field("lost", "words lost"),
         ]  # fmt: skip
         caption = f"Changes of topics, largest first: {number['kept']} kept, {number['new']} new, {number['gone']} gone"

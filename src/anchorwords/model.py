@@ -173,7 +173,8 @@ class TopicModel:
         for name in ("B", "A", "anchors", "word_topics", "word_probs", "Y", "composition_dual", "left_out"):
             _freeze(self, name)
         if self.stability is not None:
-            object.__setattr__(self, "stability", self.stability.with_topics(self.ids, self.prevalence, self.labels))
+            named = self.labels if self.labels is not None and all(self.labels) else None
+            object.__setattr__(self, "stability", self.stability.with_topics(self.ids, self.prevalence, named))
 
     @property
     def n_words(self) -> int:

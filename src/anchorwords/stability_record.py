@@ -8,8 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from ._typing import FloatArray
 from .records import TableRecord
-from .records.cells import Cell
-from .records.table import Field, Table, number_field, share_field, table_of, text_field, topic_field
+from .records.table import Table, counted, fixed_field, share_field, table_of, text_field, topic_field
 
 
 class NamedTopics(NamedTuple):
@@ -79,11 +78,11 @@ class Stability(TableRecord):
         rows = sorted(self.rows(), key=lambda row: -row["stability"])
         fields = [
             topic_field(), *([text_field("label", strong=True)] if "label" in rows[0] else []),
-            Field("stability", lambda row: Cell(f"{row['stability']:.2f}", bar=row["stability"])),
-            number_field("stable_words", "words kept", 2), number_field("anchor_stability", "anchor kept", 2),
+            fixed_field("stability", bar=True), fixed_field("stable_words", "words kept"),
+            fixed_field("anchor_stability", "anchor kept"),
             share_field("prevalence", "share", low="prevalence_low", high="prevalence_high"),
         ]  # fmt: skip
-        caption = f"Stability of {len(rows):,} topics, most stable first"
+        caption = f"Stability of {counted(len(rows), 'topic')}, most stable first"
         about = (
             f"{self.n_replicates} replicates of the documents, {100 * self.level:g} % intervals. Stability is the share of "
             "a topic that a replicate finds again, from 0 to 1."

@@ -11,6 +11,7 @@ from ..model import TopicModel, as_topic_model
 from ..records import TableList
 from ..records.table import (
     Table,
+    counted,
     largest_of,
     number_field,
     share_field,
@@ -29,15 +30,15 @@ class AnchorTable(TableList):
     """Anchors, one dict per topic; see :func:`anchor_table`."""
 
     def _tables(self, max_rows: int | None) -> list[Table]:
-        counted = bool(self) and "documents" in self[0]
+        with_documents = bool(self) and "documents" in self[0]
         fields = [
             topic_field(), text_field("label", strong=True),
             share_field("prevalence", "share", largest=largest_of(self, "prevalence")), text_field("anchor"),
             small_field("probability", "of all tokens"), small_field("in_topic", "of its topic"),
             number_field("rank", "rank in its topic"),
-            *([number_field("documents"), number_field("tokens")] if counted else []),
+            *([number_field("documents"), number_field("tokens")] if with_documents else []),
         ]  # fmt: skip
-        caption = f"Anchors of {len(self):,} topics, most prevalent topic first"
+        caption = f"Anchors of {counted(len(self), 'topic')}, most prevalent topic first"
         return [table_of(list(self), fields, caption, max_rows=max_rows, noun="topics")]
 
 
@@ -64,10 +65,10 @@ def anchor_table(model: Any, X: Any = None, *, vocabulary: Sequence[str] | None 
     record = as_topic_model(model)
     if record.vocabulary is None and vocabulary is not None:
         record = record.with_vocabulary(vocabulary)
-    counted = None
+    frequencies = None
     if X is not None:
         source = require_known_words(in_columns(X, record.vocabulary, record.n_words))
-        counted = source.frequencies()
+        frequencies = source.frequencies()
         record = record if record.vocabulary is not None else record.with_vocabulary(source.words)
     words = words_of(record, vocabulary)
     prevalence, labels = record.prevalence, topic_names(record)
@@ -83,8 +84,8 @@ def anchor_table(model: Any, X: Any = None, *, vocabulary: Sequence[str] | None 
             "in_topic": float(record.B[anchor, k]),
             "rank": _rank(record, anchor, k),
         }
-        if counted is not None:
-            documents, tokens = counted
+        if frequencies is not None:
+            documents, tokens = frequencies
             row |= {"documents": int(documents[anchor]), "tokens": number(tokens[anchor])}
         rows.append(row)
     return AnchorTable(rows)

@@ -19,7 +19,7 @@ from .._validation import check_positive_integer
 from ..exceptions import InputError
 from ..model import as_topic_model
 from ..records import TableList
-from ..records.table import Table, largest_of, number_field, share_field, table_of, text_field
+from ..records.table import Table, fixed_field, small_field, table_of, text_field
 from .ranking import columns_of, largest, word_probabilities
 from .topic_words import words_of
 
@@ -30,8 +30,8 @@ class CommonWords(TableList):
     def _tables(self, max_rows: int | None) -> list[Table]:
         fields = [
             text_field("word", strong=True),
-            share_field("probability", "of all tokens", largest=largest_of(self, "probability")),
-            number_field("spread", "spread over topics", 2),
+            small_field("probability", "of all tokens"),
+            fixed_field("spread", "spread over topics", bar=True),
         ]
         caption = "Frequent words spread evenly over topics: candidates for stop words"
         return [table_of(list(self), fields, caption, max_rows=max_rows, noun="words")]

@@ -27,7 +27,7 @@ from ..exceptions import InputError
 from ..model import as_topic_model
 from ..records import TableRecord
 from ..records.cells import Cell
-from ..records.table import Field, Table, number_field, share_field, table_of
+from ..records.table import Field, Table, counted, number_field, share_field, table_of
 from .naming import topic_names
 
 # Topics of a cluster that are named when it is displayed.
@@ -100,7 +100,7 @@ class Hierarchy(TableRecord):
             Field("merged", lambda row: Cell(_cluster(row["topics"], row["labels"])), False, True),
             Field("with", lambda row: Cell(_cluster(row["with_topics"], row["with_labels"])), False, True),
         ]  # fmt: skip
-        caption = f"Hierarchy of {len(self.ids):,} topics: merges in order, the most similar topics first"
+        caption = f"Hierarchy of {counted(len(self.ids), 'topic')}: merges in order, the most similar topics first"
         notes = ["cut(n) returns the clusters, and reduce_topics(model, n) merges them."]
         return [table_of(self.rows(), fields, caption, max_rows=max_rows, noun="merges", notes=notes)]
 

@@ -24,7 +24,7 @@ from ..infer.compose import compositions
 from ..linalg.sparse import rows_between
 from ..model import TopicModel, as_topic_model
 from ..records import TableRecord
-from ..records.table import Table, number_field, small_field, table_of, text_field
+from ..records.table import Table, counted, number_field, small_field, table_of, text_field
 from ..sources.convert import as_source, in_columns
 from ..sources.source import Source
 from .compositions import method_for
@@ -84,7 +84,7 @@ class WordPredictions(TableRecord):
             text_field("document"), number_field("rank"), text_field("word", strong=True),
             small_field("probability", "probability"), number_field("lift", digits=2),
         ]  # fmt: skip
-        caption = f"Predicted words of {len(self.documents):,} documents"
+        caption = f"Predicted words of {counted(len(self.documents), 'document')}"
         # Rows of a few documents are enough, as there may be millions.
         rows = self._rows(max_rows)
         n_rows = int(np.count_nonzero(self.columns >= 0))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..records.cells import Cell, share_cell
-from ..records.table import Field, Table, table_of, text_field, topic_field
+from ..records.table import Field, Table, counted, table_of, text_field, topic_field
 
 if TYPE_CHECKING:
     from .prevalence import GroupPrevalence
@@ -30,11 +30,12 @@ def group_table(found: GroupPrevalence, max_rows: int | None) -> Table:
     by = f" by {found.by}" if found.by else ""
     n_docs = int(found.n_docs.sum())
     notes = [
-        f"Showing {shown} of {len(found.groups):,} groups." if shown < len(found.groups) else "",
+        f"Showing {shown} of {counted(len(found.groups), 'group')}." if shown < len(found.groups) else "",
         f"Mean topic proportions, with {100 * found.level:g} % intervals for the sampling of documents.",
         *_left_out(found),
     ]
-    caption = f"Prevalence of {len(found.topics):,} topics{by}: {len(found.groups):,} groups, {n_docs:,} documents"
+    about = f"{counted(len(found.groups), 'group')}, {counted(n_docs, 'document')}"
+    caption = f"Prevalence of {counted(len(found.topics), 'topic')}{by}: {about}"
     return table_of(rows, fields, caption, max_rows=max_rows, noun="topics", notes=notes)
 
 

@@ -13,7 +13,7 @@ from ..corpus.documents import Documents
 from ..exceptions import InputError
 from ..model import as_topic_model
 from ..records import TableRecord
-from ..records.table import Table, number_field, share_field, table_of, text_field, topic_field
+from ..records.table import Table, counted, number_field, share_field, table_of, text_field, topic_field
 from ..sources.convert import in_columns
 from .compositions import document_compositions
 from .naming import topic_names
@@ -139,7 +139,7 @@ class TopDocuments(TableRecord, list[list[dict[str, Any]]]):
             topic_field(), text_field("label", strong=True), share_field("share", largest=1.0), number_field("tokens"),
             text_field("name", "document", wide=True),
         ]  # fmt: skip
-        caption = f"Documents with the largest shares of {len(self):,} topics"
+        caption = f"Documents with the largest shares of {counted(len(self), 'topic')}"
         return [table_of(entries, fields, caption, max_rows=max_rows, noun="rows")]
 
 

@@ -10,8 +10,9 @@ from ..records import TableList
 from ..records.table import (
     Field,
     Table,
+    counted,
+    fixed_field,
     largest_of,
-    number_field,
     share_field,
     table_of,
     text_field,
@@ -57,7 +58,7 @@ class TopicTable(TableList):
         self.ranking, self.stability = ranking, stability
 
     def _tables(self, max_rows: int | None) -> list[Table]:
-        return [self.table(f"{len(self):,} topics, most prevalent first", max_rows)]
+        return [self.table(f"{counted(len(self), 'topic')}, most prevalent first", max_rows)]
 
     def table(self, caption: str, max_rows: int | None = None, notes: Sequence[str] = ()) -> Table:
         """Return what is displayed, under a caption."""
@@ -72,7 +73,7 @@ class TopicTable(TableList):
                 high="prevalence_high",
                 largest=largest_of(self, "prevalence"),
             ),
-            *([number_field("stability", digits=2)] if sure else []),
+            *([fixed_field("stability")] if sure else []),
             text_field("anchor"),
             words_field("words" if self and "words" in self[0] else "prominent", _RANKINGS.get(self.ranking, "words")),
         ]

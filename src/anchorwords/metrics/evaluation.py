@@ -10,7 +10,7 @@ import numpy as np
 
 from ..records import TableRecord
 from ..records.cells import Cell, plain_number
-from ..records.table import Field, Table, number_field, table_of, text_field, topic_field
+from ..records.table import Field, Table, counted, number_field, table_of, text_field, topic_field
 from .catalogue import BY_NAME
 
 # Metrics of single topics that are displayed, if they were measured.
@@ -73,9 +73,9 @@ class Evaluation(TableRecord, dict[str, Any]):
             text_field("title", "metric", strong=True), Field("value", _value), Field("", _direction, False),
             Field("measured on", _measured_on, False, True),
         ]  # fmt: skip
-        caption = f"Quality of {about['topics']:,} topics on {about['documents']:,} documents"
+        caption = f"Quality of {counted(about['topics'], 'topic')} on {counted(about['documents'], 'document')}"
         notes = [f"{BY_NAME[name].title} has no value: {why}" for name, why in self["undefined"].items()]
-        overall = table_of(self.rows(), fields, caption, noun="metrics", max_rows=max_rows, notes=notes)
+        overall = table_of(self.rows(), fields, caption, noun="metrics", max_rows=None, notes=notes)
         names = [name for name in _BY_TOPIC if name in self["per_topic"]]
         if not names:
             return [overall]

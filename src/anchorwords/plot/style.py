@@ -182,7 +182,7 @@ def _shown_figure() -> Any:
     """
     from matplotlib.figure import Figure
 
-    class ShownFigure(Figure):  # type: ignore[misc]
+    class ShownFigure(Figure):
         """A figure that notebooks show as a picture."""
 
         def _repr_png_(self) -> tuple[bytes, dict[str, int]]:

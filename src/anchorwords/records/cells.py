@@ -17,7 +17,7 @@ from .._markdown import separator_of
 MISSING = "–"
 # Significant digits of small percentages, and the most decimals that these are given.
 _DIGITS = 2
-_MOST_DECIMALS = 6
+_MOST_DECIMALS = 4
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def plain_number(value: Any, digits: int = 3) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if math.isinf(value) or value == 0.0:
-        return f"{value:g}".replace("-", "\N{MINUS SIGN}")
+        return f"{value:.{max(digits - 1, 0)}f}".replace("-", "\N{MINUS SIGN}")
     if abs(value) < 1e-4 or abs(value) >= 1e15:
         return f"{value:.{digits - 1}e}".replace("-", "\N{MINUS SIGN}")
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
@@ -74,7 +74,12 @@ def percent(share: Any, digits: int | None = None) -> str:
     """Return a share as a percentage, to a tenth or, for small ones, to two significant digits."""
     if is_missing(share):
         return MISSING
-    return f"{100.0 * share:.{_decimals(share) if digits is None else digits}f}\N{NO-BREAK SPACE}%"
+    return f"{_fixed(100.0 * share, _decimals(share) if digits is None else digits)}\N{NO-BREAK SPACE}%"
+
+
+def small_percent(share: Any) -> str:
+    """Return a share of any size as a percentage with two significant digits."""
+    return MISSING if is_missing(share) else f"{plain_number(100.0 * share, _DIGITS)}\N{NO-BREAK SPACE}%"
 
 
 def share_cell(share: Any, low: Any = None, high: Any = None, *, bar: float | None = None) -> Cell:
@@ -85,19 +90,25 @@ def share_cell(share: Any, low: Any = None, high: Any = None, *, bar: float | No
     text = percent(share, digits)
     if is_missing(low) or is_missing(high):
         return Cell(text, bar=bar)
-    return Cell(text, f"({100.0 * low:.{digits}f} to {100.0 * high:.{digits}f})", bar=bar)
+    return Cell(text, f"({_fixed(100.0 * low, digits)} to {_fixed(100.0 * high, digits)})", bar=bar)
 
 
-def points_cell(value: Any, low: Any = None, high: Any = None) -> Cell:
+def points_cell(value: Any, low: Any = None, high: Any = None, *, decimals: int = 1) -> Cell:
     """Return a difference of shares in percentage points, with a sign and its interval: +1.2 (0.8 to 1.6)."""
     if is_missing(value):
         return Cell(MISSING)
-    parts = [value] if is_missing(low) or is_missing(high) else [value, low, high]
-    size = max(abs(100.0 * part) for part in parts)
-    digits = 1 if size == 0.0 else min(max(_DIGITS - 1 - math.floor(math.log10(size)), 1), _MOST_DECIMALS)
-    shown = [f"{100.0 * part:.{digits}f}".replace("-", "\N{MINUS SIGN}") for part in parts]
-    sign = "+" if value > 0.0 else ""
-    return Cell(sign + shown[0], f"({shown[1]} to {shown[2]})" if len(shown) == 3 else "")
+    text = _fixed(100.0 * value, decimals)
+    sign = "+" if value > 0.0 and text.strip("0.") else ""
+    if is_missing(low) or is_missing(high):
+        return Cell(sign + text)
+    return Cell(sign + text, f"({_fixed(100.0 * low, decimals)} to {_fixed(100.0 * high, decimals)})")
+
+
+def decimals_of(size: float) -> int:
+    """Return the decimals at which a percentage of this size has two significant digits: one at least, four at most."""
+    if not size > 0.0 or not math.isfinite(size):
+        return 1
+    return min(max(_DIGITS - 1 - math.floor(math.log10(100.0 * size)), 1), _MOST_DECIMALS)
 
 
 def p_value(value: Any) -> str:
@@ -113,6 +124,15 @@ def words_text(words: Sequence[Any]) -> str:
     return separator_of(found).join(found)
 
 
+def value_text(value: Any) -> str:
+    """Return a value that names something, such as a year or a group, without separators of thousands."""
+    if is_missing(value):
+        return MISSING
+    if isinstance(value, float):
+        return f"{value:g}"
+    return words_text(value) if isinstance(value, (list, tuple)) else str(value)
+
+
 def any_cell(value: Any) -> Cell:
     """Return the cell of a value of any kind."""
     if is_missing(value):
@@ -126,9 +146,15 @@ def any_cell(value: Any) -> Cell:
     return Cell(str(value))
 
 
+def _fixed(value: float, decimals: int) -> str:
+    """A number with so many decimals; what rounds to zero has no sign."""
+    text = f"{value:.{decimals}f}"
+    return text.replace("-", "\N{MINUS SIGN}" if text.strip("-0.") else "")
+
+
 def _decimals(share: float) -> int:
     """Decimals of a percentage: one, and more for shares below a thousandth."""
     size = abs(100.0 * share)
     if size >= 0.1 or size == 0.0 or not math.isfinite(size):
         return 1
-    return min(_DIGITS - 1 - math.floor(math.log10(size)), _MOST_DECIMALS)
+    return decimals_of(abs(share))

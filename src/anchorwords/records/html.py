@@ -20,7 +20,8 @@ _STYLE = """
 .C.C{overflow-x:auto;max-width:100%}
 .C.C table{border-collapse:collapse;border:0;margin:.2em 0 .6em;font-size:.92em;line-height:1.35;color:inherit;
 table-layout:auto}
-.C.C caption{caption-side:top;text-align:left;font-weight:600;padding:.2em 0 .45em;color:inherit}
+.C.C caption{caption-side:top;text-align:left;font-weight:600;padding:.2em 0 .45em;color:inherit;
+white-space:nowrap}
 .C.C th,.C.C td{border:0;padding:.2em .7em;text-align:left;vertical-align:top;background:none;color:inherit;
 white-space:nowrap;max-width:none}
 .C.C thead th{border-bottom:1px solid rgba(128,128,128,.6);font-weight:600;vertical-align:bottom}
@@ -35,7 +36,7 @@ white-space:nowrap;max-width:none}
 .C.C details{margin:.2em 0}
 .C.C summary{cursor:pointer;font-size:.92em}
 """.replace(".C", f".{_CLASS}").strip()
-_BAR = "rgba(30,125,190,.30)"
+_BAR = "rgba(30,125,190,.27)"
 # Size of a small curve in pixels, and what is left free above and below for its line.
 _CURVE = (110.0, 20.0, 2.0)
 

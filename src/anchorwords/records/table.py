@@ -6,10 +6,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from .cells import MISSING, Cell, any_cell, p_value, percent, plain_number, points_cell, share_cell, words_text
+from .cells import (
+    MISSING,
+    Cell,
+    any_cell,
+    decimals_of,
+    p_value,
+    plain_number,
+    points_cell,
+    share_cell,
+    small_percent,
+    value_text,
+    words_text,
+)
 
 # Rows that are displayed; `rows()` returns all of them.
 SHOWN_ROWS = 20
+# Differences of shares that are no more than rounding.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -114,7 +128,7 @@ def topic_field(key: str = "topic", head: str = "topic") -> Field:
 
 def text_field(key: str, head: str | None = None, *, strong: bool = False, wide: bool = False) -> Field:
     """Any text, such as a label."""
-    return Field(head or key, lambda row: Cell(any_cell(row.get(key)).text, strong=strong), False, wide)
+    return Field(head or key, lambda row: Cell(value_text(row.get(key)), strong=strong), False, wide)
 
 
 def words_field(key: str, head: str | None = None) -> Field:
@@ -134,7 +148,19 @@ def p_field(key: str, head: str) -> Field:
 
 def small_field(key: str, head: str) -> Field:
     """A percentage of any size, without an interval."""
-    return Field(head, lambda row: Cell(percent(row.get(key))))
+    return Field(head, lambda row: Cell(small_percent(row.get(key))))
+
+
+def fixed_field(key: str, head: str | None = None, *, bar: bool = False) -> Field:
+    """A number from 0 to 1 with two decimals, with a bar if wanted."""
+
+    def show(row: Mapping[str, Any]) -> Cell:
+        value = row.get(key)
+        if value is None or value != value:
+            return Cell(MISSING)
+        return Cell(f"{value:.2f}", bar=value if bar else None)
+
+    return Field(head or key.replace("_", " "), show)
 
 
 def share_field(
@@ -150,11 +176,28 @@ def share_field(
     return Field(head or key, show)
 
 
-def points_field(key: str, head: str, *, low: str = "", high: str = "") -> Field:
-    """A difference of percentages with its interval."""
-    return Field(head, lambda row: points_cell(row.get(key), row.get(low), row.get(high)))
+def points_field(
+    rows: Sequence[Mapping[str, Any]], key: str, head: str, *, low: str = "", high: str = "", by: str = ""
+) -> Field:
+    """A difference of percentages with its interval; rows with the same value of ``by`` have the same decimals."""
+    sizes: dict[Any, list[float]] = {}
+    for row in rows:
+        value = row.get(key)
+        if value is not None and abs(value) > _ROUNDING:
+            sizes.setdefault(row.get(by), []).append(abs(value))
+    # The larger half decides: differences near nothing need not have two digits.
+    decimals = {group: decimals_of(sorted(own)[-1 - len(own) // 4]) for group, own in sizes.items()}
+    return Field(
+        head,
+        lambda row: points_cell(row.get(key), row.get(low), row.get(high), decimals=decimals.get(row.get(by), 1)),
+    )
 
 
 def largest_of(rows: Sequence[Mapping[str, Any]], key: str) -> float:
     """Return the largest value of a column, 0 if there is none."""
     return max((row[key] for row in rows if row.get(key) is not None and row[key] == row[key]), default=0.0)
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless there is one: 1 topic, 20 topics."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

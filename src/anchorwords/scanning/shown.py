@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..metrics.catalogue import BY_NAME
 from ..records.cells import Cell, is_missing, percent, plain_number
-from ..records.table import Field, Table, number_field, table_of, text_field
+from ..records.table import Field, Table, fixed_field, number_field, table_of, text_field
 
 if TYPE_CHECKING:
     from .record import Scan
@@ -23,7 +23,7 @@ def scan_tables(scan: Scan, max_rows: int | None) -> list[Table]:
     measured = [name for name in rows[0] if name in BY_NAME]
     fields = [
         Field("topics", _number), text_field("level", strong=True), Field("replicated", _replicated),
-        number_field("stability", digits=2), Field("held-out perplexity", _perplexity),
+        fixed_field("stability"), Field("held-out perplexity", _perplexity),
         *(number_field(name, BY_NAME[name].title) for name in measured),
     ]  # fmt: skip
     n = len(scan.n_components)

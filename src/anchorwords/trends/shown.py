@@ -12,9 +12,10 @@ from ..records.cells import MISSING, Cell, is_missing, plain_number, share_cell
 from ..records.table import (
     Field,
     Table,
+    counted,
     p_field,
     points_field,
-    share_field,
+    small_field,
     table_of,
     text_field,
     topic_field,
@@ -54,9 +55,8 @@ def over_time_table(found: TopicsOverTime, max_rows: int | None) -> Table:
         *([at(first), at(last)] if last > first else [at(first)]),
     ]  # fmt: skip
     by = f" by {found.by}" if found.by else ""
-    caption = (
-        f"Prevalence of {len(found.topics):,} topics{by}: {len(found.periods):,} periods, {int(size.sum()):,} documents"
-    )
+    about = f"{counted(len(found.periods), 'period')}, {counted(int(size.sum()), 'document')}"
+    caption = f"Prevalence of {counted(len(found.topics), 'topic')}{by}: {about}"
     left = [
         f"{n:,} {what}"
         for n, what in ((found.n_without_time, "without a time"), (found.n_without_words, "without a known word"))
@@ -75,10 +75,11 @@ def trends_table(found: Trends, max_rows: int | None) -> Table:
     per = "per year" if found.unit == "year" else "per unit of time"
     fields = [
         topic_field(), text_field("label", strong=True), Field("trend", _verdict, False),
-        points_field("slope", f"points {per}", low="lower", high="upper"), points_field("change", "points in all"),
+        points_field(found.table, "slope", f"points {per}", low="lower", high="upper"),
+        points_field(found.table, "change", "points in all"),
         p_field("q_value", "q-value"),
     ]  # fmt: skip
-    caption = f"Linear trends of {len(found.table):,} topics, steepest first"
+    caption = f"Linear trends of {counted(len(found.table), 'topic')}, steepest first"
     notes = [
         f"In percentage points, with {100 * found.level:g} % intervals; verdicts at a false discovery rate of "
         f"{100 * found.fdr:g} %."
@@ -95,8 +96,8 @@ def words_tables(found: TopicWords, max_rows: int | None) -> list[Table]:
     name = f"topic {found.topic}, {found.label}"
     fields = [text_field("period"), Field("tokens", _tokens), words_field("words", "most important words")]
     changed = [
-        Field("word", lambda row: Cell(str(row["word"]), strong=True), False), share_field("early", "early share"),
-        share_field("late", "late share"), Field("ratio", _ratio),
+        Field("word", lambda row: Cell(str(row["word"]), strong=True), False), small_field("early", "early share"),
+        small_field("late", "late share"), Field("ratio", _ratio),
     ]  # fmt: skip
     return [
         table_of(periods, fields, f"Words of {name}, by period", max_rows=max_rows, noun="periods"),
