@@ -168,12 +168,15 @@ class _Bar:
     def end(self, how: str) -> None:
         """Leave one line."""
         self._count(perf_counter())
+        if self._documents and _READING in self._stages:
+            self._stages = {f"{_READING} {self._documents:,} documents": self._stages.pop(_READING), **self._stages}
         stages = [
-            f"{name.lower()} {_seconds(seconds)}" for name, seconds in self._stages.items() if seconds >= _WORTH_NAMING
+            f"{name[:1].lower()}{name[1:]} {_seconds(seconds)}"
+            for name, seconds in self._stages.items()
+            if seconds >= _WORTH_NAMING or name.startswith(_READING)
         ]
-        documents = f"{self._documents:,} documents read; " if self._documents else ""
-        spent = f"{self._what}: {documents}{how} in {_seconds(perf_counter() - self._begin)}"
-        self._handle.update(_Line(spent + (f" ({', '.join(stages)})" if len(stages) > 1 else "")))
+        spent = f"{self._what}: {how} in {_seconds(perf_counter() - self._begin)}"
+        self._handle.update(_Line(spent + (f" ({', '.join(stages)})" if len(stages) > 1 or self._documents else "")))
 
     def _show(self, name: str, share: float | None, more: str) -> None:
         now = perf_counter()

@@ -15,7 +15,7 @@ from .._typing import FloatArray
 from ..corpus.files import short
 from ..exceptions import InputError
 from ..records import TableRecord
-from ..records.table import Table
+from ..records.table import Table, counted
 from .design import Design
 from .regression import Fit
 from .shown import estimates_table, predictions_table
@@ -80,7 +80,7 @@ class Estimates(TableRecord):
         ]
 
     def _tables(self, max_rows: int | None) -> list[Table]:
-        caption = f"{self.key.capitalize()} of {len(self.topics):,} topics"
+        caption = f"{self.key.capitalize()} of {counted(len(self.topics), 'topic')}"
         return [estimates_table(self, caption, (), max_rows)]
 
 
@@ -208,7 +208,7 @@ class Effects(Estimates):
         )  # fmt: skip
 
     def _tables(self, max_rows: int | None) -> list[Table]:
-        caption = f"Effects of {self.formula} on the proportions of {len(self.topics):,} topics"
+        caption = f"Effects of {self.formula} on the proportions of {counted(len(self.topics), 'topic')}"
         return [estimates_table(self, caption, [self.summary()], max_rows)]
 
     def summary(self) -> str:

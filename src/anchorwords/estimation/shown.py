@@ -27,6 +27,10 @@ class ShowsTopics:
             bundle["text/html"] = self._with_topics(bundle["text/html"])
         return bundle
 
+    def _get_fitted_attr_html(self, doc_link: str = "") -> Any:
+        """What scikit-learn's diagram lists of a fitted estimator: nothing before there are topics, as that would learn them."""
+        return {} if self._shown_model() is None else super()._get_fitted_attr_html(doc_link)  # type: ignore[misc]
+
     def _with_topics(self, diagram: str) -> str:
         model = self._shown_model()
         if model is None:

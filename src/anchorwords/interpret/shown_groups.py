@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..records.cells import Cell, share_cell
+from ..records.cells import Cell, decimals_of, share_cell
 from ..records.table import Field, Table, counted, table_of, text_field, topic_field
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _group_field(found: GroupPrevalence, g: int, top: float) -> Field:
         k = row["place"]
         share = float(found.prevalence[g, k])
         bar = None if np.isnan(share) else share / top
-        return share_cell(share, float(found.low[g, k]), float(found.high[g, k]), bar=bar)
+        return share_cell(share, float(found.low[g, k]), float(found.high[g, k]), bar=bar, decimals=decimals_of(top))
 
     return Field(str(found.groups[g]), show)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 
@@ -119,6 +119,17 @@ class TopDocuments(TableRecord, list[list[dict[str, Any]]]):
         super().__init__(found)
         self.topics, self.labels = tuple(topics), tuple(labels)
 
+    @overload
+    def __getitem__(self, place: SupportsIndex, /) -> list[dict[str, Any]]: ...
+
+    @overload
+    def __getitem__(self, place: slice, /) -> TopDocuments: ...
+
+    def __getitem__(self, place: SupportsIndex | slice, /) -> list[dict[str, Any]] | TopDocuments:
+        if not isinstance(place, slice):
+            return super().__getitem__(place)
+        return TopDocuments(super().__getitem__(place), self.topics[place], self.labels[place])
+
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per topic and document: topic, label, rank (from 1), document, share, tokens, title, columns."""
         return [
@@ -145,7 +156,9 @@ class TopDocuments(TableRecord, list[list[dict[str, Any]]]):
 
 def _shown_name(entry: dict[str, Any]) -> str:
     """The title of a document or, without one, its id; then its other columns."""
-    values = ", ".join(f"{name}: {value_as_text(value)}" for name, value in entry.get("values", {}).items())
+    values = ", ".join(
+        f"{name}: {value_as_text(value)}" for name, value in entry.get("values", {}).items() if value is not None
+    )
     title = str(entry.get("title") or entry["document"])
     return f"{title} ({values})" if values else title
 

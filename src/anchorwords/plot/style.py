@@ -75,8 +75,13 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def own_axes(ax: Axes | None, width: float, height: float) -> Axes:
-    """The axes given, or those of a new figure."""
-    axes = new_figure(width, height).subplots() if ax is None else ax
+    """The axes given, or those of a new figure, which a notebook shows as its picture."""
+    if ax is None:
+        figure: Any = new_figure(width, height)
+        axes: Axes = figure.subplots()
+        vars(axes)["_repr_png_"] = figure._repr_png_
+    else:
+        axes = ax
     # Ticks made later, when the figure is drawn, do not see the settings of today.
     axes.tick_params(labelsize=_RC["xtick.labelsize"], labelfontfamily=list(_families()))
     return axes

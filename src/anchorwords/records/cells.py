@@ -70,27 +70,24 @@ def plain_number(value: Any, digits: int = 3) -> str:
     return f"{value:,.{decimals}f}".replace("-", "\N{MINUS SIGN}")
 
 
-def percent(share: Any, digits: int | None = None) -> str:
-    """Return a share as a percentage, to a tenth or, for small ones, to two significant digits."""
-    if is_missing(share):
-        return MISSING
-    return f"{_fixed(100.0 * share, _decimals(share) if digits is None else digits)}\N{NO-BREAK SPACE}%"
+def percent(share: Any, decimals: int = 1) -> str:
+    """Return a share as a percentage."""
+    return MISSING if is_missing(share) else f"{_fixed(100.0 * share, decimals)} %"
 
 
 def small_percent(share: Any) -> str:
     """Return a share of any size as a percentage with two significant digits."""
-    return MISSING if is_missing(share) else f"{plain_number(100.0 * share, _DIGITS)}\N{NO-BREAK SPACE}%"
+    return MISSING if is_missing(share) else f"{plain_number(100.0 * share, _DIGITS)} %"
 
 
-def share_cell(share: Any, low: Any = None, high: Any = None, *, bar: float | None = None) -> Cell:
+def share_cell(share: Any, low: Any = None, high: Any = None, *, bar: float | None = None, decimals: int = 1) -> Cell:
     """Return a share with its interval: 12.3 % (11.0 to 13.6)."""
     if is_missing(share):
         return Cell(MISSING)
-    digits = _decimals(share)
-    text = percent(share, digits)
+    text = percent(share, decimals)
     if is_missing(low) or is_missing(high):
         return Cell(text, bar=bar)
-    return Cell(text, f"({_fixed(100.0 * low, digits)} to {_fixed(100.0 * high, digits)})", bar=bar)
+    return Cell(text, f"({_fixed(100.0 * low, decimals)} to {_fixed(100.0 * high, decimals)})", bar=bar)
 
 
 def points_cell(value: Any, low: Any = None, high: Any = None, *, decimals: int = 1) -> Cell:
@@ -150,11 +147,3 @@ def _fixed(value: float, decimals: int) -> str:
     """A number with so many decimals; what rounds to zero has no sign."""
     text = f"{value:.{decimals}f}"
     return text.replace("-", "\N{MINUS SIGN}" if text.strip("-0.") else "")
-
-
-def _decimals(share: float) -> int:
-    """Decimals of a percentage: one, and more for shares below a thousandth."""
-    size = abs(100.0 * share)
-    if size >= 0.1 or size == 0.0 or not math.isfinite(size):
-        return 1
-    return decimals_of(abs(share))

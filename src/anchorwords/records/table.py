@@ -166,12 +166,13 @@ def fixed_field(key: str, head: str | None = None, *, bar: bool = False) -> Fiel
 def share_field(
     key: str, head: str | None = None, *, low: str = "", high: str = "", largest: float | None = None
 ) -> Field:
-    """A percentage with its interval and, if the largest one is given, a bar."""
+    """A percentage with its interval and, if the largest one is given, a bar and as many decimals as that one needs."""
+    decimals = decimals_of(largest) if largest else 1
 
     def show(row: Mapping[str, Any]) -> Cell:
         share = row.get(key)
         bar = None if not largest or share is None or share != share else min(max(share / largest, 0.0), 1.0)
-        return share_cell(share, row.get(low), row.get(high), bar=bar)
+        return share_cell(share, row.get(low), row.get(high), bar=bar, decimals=decimals)
 
     return Field(head or key, show)
 

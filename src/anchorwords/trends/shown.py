@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..records.cells import MISSING, Cell, is_missing, plain_number, share_cell
+from ..records.cells import MISSING, Cell, decimals_of, is_missing, plain_number, share_cell
 from ..records.table import (
     Field,
     Table,
@@ -36,12 +36,14 @@ def over_time_table(found: TopicsOverTime, max_rows: int | None) -> Table:
     overall = size[known] @ found.prevalence[known] / size.sum()
     order = np.argsort(-overall, kind="stable")
     rows = [{"topic": found.topics[k], "label": found.labels[k], "place": k} for k in order.tolist()]
+    decimals = decimals_of(float(np.nanmax(found.prevalence, initial=0.0)))
     first, last = (int(known[0]), int(known[-1])) if known.size else (0, len(found.periods) - 1)
 
     def at(t: int) -> Field:
         def show(row: Mapping[str, Any]) -> Cell:
             k = row["place"]
-            return share_cell(float(found.prevalence[t, k]), float(found.lower[t, k]), float(found.upper[t, k]))
+            share, low, high = (float(part[t, k]) for part in (found.prevalence, found.lower, found.upper))
+            return share_cell(share, low, high, decimals=decimals)
 
         return Field(str(found.periods[t]), show)
 
