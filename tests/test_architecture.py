@@ -14,18 +14,20 @@ ROOT = Path(anchorwords.__file__).parent
 # fill it. Of `storage`, the layouts stand beside what they hold.
 ORDER = {
     "_printable": -1, "_version": 0, "_typing": 0, "exceptions": 0, "_namespace": 0.25, "_memory": 0.5, "_validation": 0.5,
-    "_markdown": 0, "_lazy": 0, "records": 0.1, "storage": 0.6,
+    "_markdown": 0, "_lazy": 0, "records": 0.1, "_progress": 0.1, "storage": 0.6,
     "linalg.limits": 0.65, "linalg.parallel": 0.7, "linalg.sparse": 0.75,
     "linalg.tall": 0.75, "kernels": 0.8, "linalg": 1,
     "corpus.files": 1.8, "corpus.columns": 1.85, "storage.column_file": 1.87, "corpus.parts": 1.9,
     "storage.corpus_folder": 1.95, "storage.corpus_writer": 1.97,
-    "corpus": 2, "sources": 2.5, "datasets": 3, "statistics": 3, "rectify": 4, "provenance": 4.3, "model": 4.5,
+    "corpus": 2, "sources": 2.5, "datasets": 3, "statistics": 3, "rectify": 4, "provenance": 4.3,
+    "stability_record": 4.4, "model": 4.5,
     "storage.model_folder": 4.6, "anchors": 5, "infer": 5, "refine": 5.5, "learn": 6, "interpret": 7, "trends": 7.2,
     "metrics": 7.5, "fitting": 8, "compare": 8, "presets": 8, "resampling": 8.2, "effects": 8.3, "scanning": 8.3,
     "edit": 8.35, "estimation": 8.4, "estimator": 8.5, "text_vectorizer": 8.55, "text_model": 8.6, "loading": 8.7,
     "plot": 9, "export": 9, "exploring": 9.3, "reproduce": 9.5, "cli": 10, "__main__": 11,
 }  # fmt: skip
 OPTIONAL = {
+    "IPython",
     "torch",
     "dask",
     "formulaic",

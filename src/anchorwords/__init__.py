@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from .interpret.prevalence import prevalence_by
     from .interpret.similar import similar_words
     from .interpret.top_documents import top_documents
-    from .interpret.topic_words import characteristic_words, prominent_words, top_indices, top_words, topic_table
+    from .interpret.topic_table import topic_table
+    from .interpret.topic_words import characteristic_words, prominent_words, top_indices, top_words
     from .loading import load_model
     from .metrics.evaluate import evaluate
     from .model import Stability, TopicModel
@@ -122,7 +123,7 @@ _HOME = {
     "top_words": "interpret.topic_words",
     "topic_association": "interpret.association",
     "topic_hierarchy": "interpret.hierarchy",
-    "topic_table": "interpret.topic_words",
+    "topic_table": "interpret.topic_table",
     "topics_over_time": "trends.over_time",
 }
 _ROOMS = ("datasets", "exceptions", "export", "metrics", "plot")

@@ -21,18 +21,31 @@ import numpy as np
 from ._typing import BoolArray, FloatArray, IntArray
 from ._validation import check_positive_integer
 from .exceptions import InputError
+from .interpret.naming import topic_names
 from .interpret.ranking import largest
 from .interpret.topic_words import words_of
 from .metrics.matching import best_pairing, topic_distances
 from .model import TopicModel, as_topic_model
+from .records import TableList, TableRecord
+from .records.table import (
+    Table,
+    counted,
+    fixed_field,
+    points_field,
+    share_field,
+    table_of,
+    text_field,
+    topic_field,
+    words_field,
+)
 
 # On nips12 and kos two topics of one model are 0.74 to 0.85 apart at the median, the same topic in two halves of the
 # documents 0.5 to 0.6: what is farther apart than this is as likely another topic.
 _MAX_DISTANCE = 0.7
 
 
-@dataclass(frozen=True, eq=False)
-class Alignment:
+@dataclass(frozen=True, eq=False, repr=False)
+class Alignment(TableRecord):
     """The topics of two models, matched.
 
     Attributes
@@ -65,6 +78,42 @@ class Alignment:
         """(old, new) ids."""
         return list(zip(self.old.tolist(), self.new.tolist(), strict=True))
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per pair: old, new, total_variation, prevalence_old, prevalence_new."""
+        names = ("old", "new", "total_variation", "prevalence_old", "prevalence_new")
+        return [
+            dict(zip(names, row, strict=True))
+            for row in zip(*(getattr(self, name).tolist() for name in names), strict=True)
+        ]
+
+    def _tables(self, max_rows: int | None) -> list[Table]:
+        fields = [
+            topic_field("old", "old topic"), topic_field("new", "new topic"), fixed_field("total_variation"),
+            share_field("prevalence_old", "share before"), share_field("prevalence_new", "share now"),
+        ]  # fmt: skip
+        alone = [
+            f"{what}: {', '.join(map(str, topics.tolist()))}."
+            for what, topics in (("Old topics without a match", self.gone), ("New topics", self.appeared))
+            if topics.size
+        ]
+        caption = f"{counted(self.old.size, 'topic')} matched between two models"
+        return [table_of(self.rows(), fields, caption, max_rows=max_rows, noun="pairs", notes=alone)]
+
+
+class Changes(TableList):
+    """What changed from one model to the next, one dict per topic; see :func:`changes`."""
+
+    def _tables(self, max_rows: int | None) -> list[Table]:
+        number = {change: sum(row["change"] == change for row in self) for change in ("kept", "new", "gone")}
+        fields = [
+            text_field("change"), topic_field("old", "old topic"), topic_field("new", "new topic"),
+            text_field("label", strong=True), share_field("prevalence_new", "share now"),
+            points_field(self, "prevalence_change", "change in points"), words_field("gained", "words gained"),
+            words_field("lost", "words lost"),
+        ]  # fmt: skip
+        caption = f"Changes of topics, largest first: {number['kept']} kept, {number['new']} new, {number['gone']} gone"
+        return [table_of(list(self), fields, caption, max_rows=max_rows, noun="topics")]
+
 
 def align_topics(old: Any, new: Any, *, max_distance: float = _MAX_DISTANCE) -> Alignment:
     """Match the topics of two models so that the total variation summed over pairs is least.
@@ -89,8 +138,8 @@ def align_topics(old: Any, new: Any, *, max_distance: float = _MAX_DISTANCE) -> 
     )
 
 
-def changes(old: Any, new: Any, n: int = 5, *, max_distance: float = _MAX_DISTANCE) -> list[dict[str, Any]]:
-    """What changed from one model to the next, one row a topic, largest change first.
+def changes(old: Any, new: Any, n: int = 5, *, max_distance: float = _MAX_DISTANCE) -> Changes:
+    """Return what changed from one model to the next, one row per topic, largest change first.
 
     Parameters
     ----------
@@ -102,9 +151,10 @@ def changes(old: Any, new: Any, n: int = 5, *, max_distance: float = _MAX_DISTAN
 
     Returns
     -------
-    list of dict
-        ``change`` ("kept", "new" or "gone"), ``old`` and ``new`` (ids, None where there is none), ``words`` (prominent
-        ones of the new topic, of the old where it is gone), ``size``, ``total_variation`` (None without a partner),
+    Changes
+        A list of dicts that displays as a table and has ``to_frame()``. Keys are ``change`` ("kept", "new" or "gone"),
+        ``old`` and ``new`` (ids, None if there is none), ``label`` and ``words`` (the prominent ones) of the new topic, or
+        of the old one if it is gone, ``size``, ``total_variation`` (None without a partner),
         ``prevalence_old``, ``prevalence_new``, ``prevalence_change``, ``gained`` and ``lost`` (words whose probability in
         the topic rose and fell most), ``outside_old``, ``outside_new`` (share of the topic on words the other model does
         not have). ``size`` is sum_i |pi_k B_ik - pi'_l B'_il| / 2: half the share of all tokens that came to the topic or
@@ -116,8 +166,9 @@ def changes(old: Any, new: Any, n: int = 5, *, max_distance: float = _MAX_DISTAN
     partners: list[tuple[int | None, int | None]] = [
         *found.pairs, *((k, None) for k in found.gone.tolist()), *((None, k) for k in found.appeared.tolist())
     ]  # fmt: skip
-    rows = [_change(both, found, before, after, n) for before, after in partners]
-    return sorted(rows, key=lambda row: -row["size"])
+    labels = topic_names(both.old), topic_names(both.new)
+    rows = [_change(both, found, before, after, n, labels) for before, after in partners]
+    return Changes(sorted(rows, key=lambda row: -row["size"]))
 
 
 class _Both(NamedTuple):
@@ -182,7 +233,9 @@ def _aligned(both: _Both, max_distance: float) -> Alignment:
     )
 
 
-def _change(both: _Both, found: Alignment, old: int | None, new: int | None, n: int) -> dict[str, Any]:
+def _change(
+    both: _Both, found: Alignment, old: int | None, new: int | None, n: int, labels: tuple[list[str], list[str]]
+) -> dict[str, Any]:
     """The row of a pair, or of a topic without a partner; topics are given by position and named by id."""
     nothing = np.zeros(len(both.words))
     before, share_before = (nothing, 0.0) if old is None else (both.B_old[:, old], float(both.old.prevalence[old]))
@@ -193,6 +246,7 @@ def _change(both: _Both, found: Alignment, old: int | None, new: int | None, n: 
         "change": "kept" if kept else ("new" if old is None else "gone"),
         "old": None if old is None else both.old.ids[old],
         "new": None if new is None else both.new.ids[new],
+        "label": _label(old, new, labels),
         "words": _most(before if new is None else after, both.words, n),
         "size": float(np.abs(share_after * after - share_before * before).sum() / 2.0),
         "total_variation": float(np.abs(difference).sum() / 2.0) if kept else None,
@@ -204,6 +258,14 @@ def _change(both: _Both, found: Alignment, old: int | None, new: int | None, n: 
         "outside_old": None if old is None else float(found.outside_old[old]),
         "outside_new": None if new is None else float(found.outside_new[new]),
     }
+
+
+def _label(old: int | None, new: int | None, labels: tuple[list[str], list[str]]) -> str:
+    """Of the new topic or, if it is gone, of the old one."""
+    if new is not None:
+        return labels[1][new]
+    assert old is not None
+    return labels[0][old]
 
 
 def _most(scores: FloatArray, words: Any, n: int) -> list[str]:

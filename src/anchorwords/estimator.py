@@ -13,17 +13,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ._progress import shown_progress
 from ._validation import check_n_jobs
 from .anchors.given import DEFAULT_STRENGTH
 from .estimation.batches import BatchesMixin
 from .estimation.documents import DocumentsMixin
-from .estimation.parts import (
-    parameters_from_dict,
-    parameters_to_dict,
-    restored_on_failure,
-    shown_log,
-    validated_array,
-)
+from .estimation.parts import parameters_from_dict, parameters_to_dict, restored_on_failure, validated_array
+from .estimation.shown import ShowsTopics
 from .exceptions import InputError, ModelFormatError
 from .fitting import FitOptions, fit_documents
 from .infer.compose import check_method
@@ -39,7 +35,7 @@ from .statistics.sketch import CooccurrenceSketch
 from .storage.model_folder import write_model
 
 
-class AnchorTopicModel(DocumentsMixin, BatchesMixin, TransformerMixin, BaseEstimator):
+class AnchorTopicModel(ShowsTopics, DocumentsMixin, BatchesMixin, TransformerMixin, BaseEstimator):
     """Topic model learned from word co-occurrence by rectified anchor words.
 
     With the default rectifier this is LR-JSMF (Algorithm 6 of Lee et al., ICML 2021): the co-occurrence of Eq. 1
@@ -79,7 +75,8 @@ class AnchorTopicModel(DocumentsMixin, BatchesMixin, TransformerMixin, BaseEstim
     n_jobs : int or None, default=None
         Threads, ours and the linear algebra library's; None uses all cores. Results do not depend on it.
     verbose : int, default=0
-        1 shows the log of the stages of ``fit`` on standard error.
+        1 shows a progress bar in a notebook, and elsewhere the log of the stages on standard error; 2 shows the log in a
+        notebook too.
 
     Attributes
     ----------
@@ -206,11 +203,14 @@ class AnchorTopicModel(DocumentsMixin, BatchesMixin, TransformerMixin, BaseEstim
             raise InputError("a sketch is fitted as it is: start belongs to a fit that reads documents.")
         if not is_sketch and min_df != 1:
             raise InputError("min_df belongs to the fit of a sketch: prune other data beforehand, with Corpus.prune.")
-        with restored_on_failure(self), shown_log(self.verbose), limited_threads(check_n_jobs(self.n_jobs)):
+        with (
+            restored_on_failure(self), shown_progress("Topics", self.verbose, progress) as report,
+            limited_threads(check_n_jobs(self.n_jobs)),
+        ):  # fmt: skip
             self.__dict__.pop("sketch_", None)
             self.__dict__.pop("composition_prior_", None)
             if is_sketch:
-                return self._fit_sketch(X, min_df, progress)
+                return self._fit_sketch(X, min_df, report)
             source = self._source(X, reset=True)
             check_method(self.composition)
             vocabulary = source.words
@@ -219,7 +219,7 @@ class AnchorTopicModel(DocumentsMixin, BatchesMixin, TransformerMixin, BaseEstim
                     "the sketch has words with names, but the data have none: give a Corpus or a data frame."
                 )
             basis = None if start is None else start.basis(vocabulary if start.named else None, source.n_words)
-            self._adopt(fit_documents(source, self._options(progress), start=basis))
+            self._adopt(fit_documents(source, self._options(report), start=basis))
             return self.learn_composition_prior(source) if self.composition == "prior-aware" else self
 
     def measure_stability(self, X: Any, **options: Any) -> Stability:
@@ -233,7 +233,7 @@ class AnchorTopicModel(DocumentsMixin, BatchesMixin, TransformerMixin, BaseEstim
             Of :func:`stability`, such as ``n_replicates``.
         """
         check_is_fitted(self)
-        found = stability(self, X, **({"n_jobs": self.n_jobs} | options))
+        found = stability(self, X, **({"n_jobs": self.n_jobs, "verbose": self.verbose} | options))
         self.model_ = replace(self.model_, stability=found)
         return found
 
@@ -298,6 +298,11 @@ class AnchorTopicModel(DocumentsMixin, BatchesMixin, TransformerMixin, BaseEstim
         self.word_topics_ = np.array(model.word_topics)
         self._n_features_out = model.n_components
         return self
+
+    def _shown_model(self) -> TopicModel | None:
+        return vars(self).get(
+            "model_"
+        )  # after partial_fit there may be none yet, which is not the time to solve for it
 
     def __sklearn_is_fitted__(self) -> bool:
         return "model_" in vars(self) or "sketch_" in vars(self)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -13,40 +14,10 @@ from ._typing import FloatArray, IntArray, SparseLike
 from ._validation import check_vocabulary
 from .exceptions import InputError
 from .provenance import Provenance
+from .records.html import html_of
+from .records.table import SHOWN_ROWS
 from .sources.in_use import WordsInUse
-
-
-@dataclass(frozen=True, eq=False)
-class Stability:
-    """How much of each topic is the same in replicates of the documents; see :func:`anchorwords.stability`.
-
-    Attributes
-    ----------
-    similarity : (K,) array
-        One minus the total variation between the topic and its match, mean over replicates: 1 is never moved.
-    words : (K,) array
-        Share of its ten most probable words that its match keeps, mean over replicates.
-    anchor : (K,) array
-        Share of replicates in which its match has the same anchor.
-    prevalence_low, prevalence_high : (K,) array
-        Interval of its probability.
-    correlation_low, correlation_high : (K, K) array
-        Intervals of the entries of A.
-    level : float
-        Of the intervals, such as 0.9.
-    n_replicates, n_shards : int
-    """
-
-    similarity: FloatArray
-    words: FloatArray
-    anchor: FloatArray
-    prevalence_low: FloatArray
-    prevalence_high: FloatArray
-    correlation_low: FloatArray
-    correlation_high: FloatArray
-    level: float
-    n_replicates: int
-    n_shards: int
+from .stability_record import Stability as Stability
 
 
 @dataclass(frozen=True)
@@ -224,6 +195,9 @@ class TopicModel:
         object.__setattr__(self, "ids", _checked_ids(self.ids, self.n_components))
         for name in ("B", "A", "anchors", "word_topics", "word_probs", "Y", "composition_dual", "left_out"):
             _freeze(self, name)
+        if self.stability is not None:
+            named = self.labels if self.labels is not None and all(self.labels) else None
+            object.__setattr__(self, "stability", self.stability.with_topics(self.ids, self.prevalence, named))
 
     @property
     def n_words(self) -> int:
@@ -263,6 +237,11 @@ class TopicModel:
 
     def __repr__(self) -> str:
         return f"TopicModel({self.n_words} words, {self.n_components} topics)"
+
+    def _repr_html_(self) -> str:
+        # What words say about topics belongs to `interpret`, which is built on this record: it is loaded when needed.
+        table = import_module("anchorwords.interpret.topic_table").model_table(self, max_rows=SHOWN_ROWS)
+        return html_of([table])
 
 
 def _freeze(record: Any, name: str) -> None:

@@ -12,12 +12,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from ._progress import shown_progress
 from ._typing import FloatArray
 from .anchors.given import DEFAULT_STRENGTH
 from .corpus.corpus import Corpus
 from .corpus.formats import TABLE_FORMATS, format_of
 from .corpus.read import read_corpus
 from .corpus.text_rule import TextRule
+from .estimation.shown import ShowsTopics
 from .estimator import AnchorTopicModel
 from .exceptions import InputError
 from .interpret.naming import topic_names
@@ -33,7 +35,7 @@ _WHERE = ("text_column", "header", "separator")
 _OWN = ("n_components", "anchors", "forbidden_anchors", "strength", "random_state", "n_jobs", "verbose")
 
 
-class TextTopicModel(TransformerMixin, BaseEstimator):
+class TextTopicModel(ShowsTopics, TransformerMixin, BaseEstimator):
     """Topic model of raw texts, with the defaults that measured best for reading; ``anchorwords fit`` uses it too.
 
     Texts are cleaned, split and counted by a :class:`TextVectorizer`, and the topics are learned by an
@@ -64,7 +66,8 @@ class TextTopicModel(TransformerMixin, BaseEstimator):
     n_jobs : int or None, default=None
         Threads; None uses all cores. Results do not depend on it.
     verbose : int, default=0
-        1 shows the log of the stages of ``fit`` on standard error.
+        1 shows a progress bar in a notebook, and elsewhere the log of the stages on standard error; 2 shows the log in a
+        notebook too.
 
     Attributes
     ----------
@@ -265,8 +268,9 @@ class TextTopicModel(TransformerMixin, BaseEstimator):
         if not isinstance(self.vectorizer, TextVectorizer | None):
             raise InputError(f"vectorizer must be a TextVectorizer, but is {type(self.vectorizer).__name__}.")
         vectorizer = TextVectorizer(n_jobs=self.n_jobs) if self.vectorizer is None else clone(self.vectorizer)
-        whole, pruned = vectorizer.fit_corpus(X, **reading)
-        self._learn(estimator, vectorizer, pruned, progress)
+        with shown_progress("Topics", self.verbose):  # one bar for reading and learning
+            whole, pruned = vectorizer.fit_corpus(X, **reading)
+            self._learn(estimator, vectorizer, pruned, progress)
         self.reading_ = {name: value for name, value in reading.items() if name in _WHERE}
         return whole
 
@@ -332,6 +336,9 @@ class TextTopicModel(TransformerMixin, BaseEstimator):
         return read_corpus(
             refused_if_text(X), like=self, every_word=True, tokenizer=tokenizer, n_jobs=self.n_jobs, **reading
         )
+
+    def _shown_model(self) -> TopicModel | None:
+        return self.estimator_._shown_model() if "estimator_" in vars(self) else None
 
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in vars(self)

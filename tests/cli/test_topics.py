@@ -125,9 +125,8 @@ def test_anchors_with_and_without_a_corpus(folder, sampled):
         anchor_table(model, sampled.corpus),
         strict=True,
     ):
-        assert {"topic": row["topic"], "prevalence": row["prevalence"], "anchor": row["anchor"]} | row[
-            "anchor_frequency"
-        ] == expected
+        named = {name: row[name] for name in ("topic", "label", "prevalence", "anchor")}
+        assert named | row["anchor_frequency"] == expected
 
 
 def test_documents_of_each_topic(folder, sampled):

@@ -49,7 +49,7 @@ def test_table_lists_topics_by_prevalence(model):
     assert shares == sorted(shares, reverse=True)
     assert sum(shares) == pytest.approx(1.0)
     assert sorted(row["topic"] for row in table) == list(range(5))
-    assert set(table[0]) == {"topic", "prevalence", "anchor", "prominent", "characteristic", "specific"}
+    assert set(table[0]) == {"topic", "label", "prevalence", "anchor", "prominent", "characteristic", "specific"}
     for row in table:
         assert row["anchor"] == model.model_.vocabulary[model.anchors_[row["topic"]]]
         assert len(row["prominent"]) == 3

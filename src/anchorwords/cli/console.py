@@ -15,22 +15,13 @@ import typer
 from rich.console import Console
 
 from .._printable import printable, printable_lines
+from .._progress import STAGES
 
 if TYPE_CHECKING:  # the numerical modules load when a command needs them, not for --help
     from ..corpus.duplicates import Duplicates
     from ..corpus.reading_options import ReadProgress
     from ..provenance import AnchorThreshold
     from ..rectify.progress import Report as Progress
-
-_STAGES = {
-    "statistics": "Statistics of Eq. 1",
-    "eigenpairs": "Leading eigenpairs",
-    "rectification": "Rectification",
-    "topics": "Anchors and topics",
-    "refinement": "Refinement",
-    "basis": "Basis of replicates",
-    "replicates": "Replicates",
-}
 
 
 def error_console() -> Console:
@@ -131,7 +122,7 @@ def fit_progress(quiet: bool) -> Iterator[Progress | None]:
 
         def report(stage: str, share: float) -> None:
             if stage not in tasks:
-                tasks[stage] = bars.add_task(_STAGES.get(stage, stage), total=1.0)
+                tasks[stage] = bars.add_task(STAGES.get(stage, stage), total=1.0)
             task = bars.tasks[tasks[stage]]
             bars.update(task.id, completed=max(share, task.completed))
 

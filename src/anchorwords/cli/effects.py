@@ -101,7 +101,7 @@ def effects(
     if as_json:
         print_json(_about(found) | {"rows": found.rows()})
     elif output is None:
-        say(str(found))
+        say(found.to_text())
 
 
 def _about(found: Effects) -> dict[str, Any]:

@@ -22,7 +22,7 @@ _FEWEST_WORDS = 10
 _PAIRS = 1 << 16
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Duplicates:
     """Which documents repeat an earlier one.
 
@@ -56,6 +56,10 @@ class Duplicates:
     def n_near(self) -> int:
         """Number of documents that repeat an earlier one nearly, but not exactly."""
         return int((self.repeats & ~self.is_exact).sum())
+
+    def __repr__(self) -> str:
+        n = self.first.size
+        return f"Duplicates({n:,} documents: {self.n_exact:,} repeat another exactly, {self.n_near:,} nearly)"
 
     def sentence(self) -> str | None:
         """Describe the duplicates; None if there are none."""

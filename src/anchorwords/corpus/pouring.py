@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._progress import shown_reading
 from .._validation import check_vocabulary
 from ..exceptions import CorpusFormatError, InputError, TextWarning
 from . import readers as found_in
@@ -63,9 +64,11 @@ def poured(source: Any, kind: str, options: ReadingOptions, sink: Any, choose: C
     attached = attached_table(options, kind)
     if options.table is not None:  # columns are those of the table, and not of the documents
         options = options._replace(choice=ColumnChoice())
-    if kind in COUNT_FORMATS:
-        return _pour_counts(source, kind, options, sink, attached)
-    return _pour_documents(source, kind, options, sink, attached, choose)
+    with shown_reading(options.verbose, options.progress) as progress:
+        options = options._replace(progress=progress)
+        if kind in COUNT_FORMATS:
+            return _pour_counts(source, kind, options, sink, attached)
+        return _pour_documents(source, kind, options, sink, attached, choose)
 
 
 def _require_fitting(source: Any, kind: str, options: ReadingOptions) -> None:

@@ -53,6 +53,7 @@ def read_corpus(
     every_word: bool = False,
     n_jobs: int | None = None,
     progress: ReadProgress | None = None,
+    verbose: int = 0,
 ) -> Corpus:
     """Read a corpus into memory; :func:`import_corpus` takes the same arguments and writes it to disk.
 
@@ -133,6 +134,8 @@ def read_corpus(
         Threads; None uses all cores. Two at most read text; all sort the rows at the end. The result does not depend on it.
     progress : callable, optional
         Called with the number of documents read and the share of the source that was read (None if unknown).
+    verbose : int
+        1 shows a progress bar in a notebook; 0 shows nothing.
 
     Returns
     -------
@@ -145,7 +148,7 @@ def read_corpus(
         header=header, pattern=pattern, separator=separator,
         lowercase=lowercase, stop_words=stop_words, ngrams=ngrams, min_length=min_length, max_length=max_length,
         numbers=numbers, tokenizer=tokenizer, cleaning=cleaning, phrases=phrases, like=like, every_word=every_word,
-        n_jobs=n_jobs, progress=progress,
+        n_jobs=n_jobs, progress=progress, verbose=verbose,
     )  # fmt: skip
     kind = format_of(path, options.format, options.pattern)
     with _within_memory(

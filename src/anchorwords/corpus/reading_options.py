@@ -40,6 +40,7 @@ class ReadingOptions(NamedTuple):
     every_word: bool
     n_jobs: int | None
     progress: ReadProgress | None
+    verbose: int
 
 
 def reading_options(
@@ -59,6 +60,7 @@ def reading_options(
     every_word: bool = False,
     n_jobs: int | None = None,
     progress: ReadProgress | None = None,
+    verbose: int = 0,
     **rule: Any,
 ) -> ReadingOptions:
     """Return the arguments of :func:`read_corpus`, checked."""
@@ -74,7 +76,7 @@ def reading_options(
         raise InputError("every_word adds to the words of a model, but there is none: give the model as like.")
     return ReadingOptions(
         format, vocabulary, choice, table, header, pattern, separator, TextRule.checked(**rule), like, every_word,
-        check_n_jobs(n_jobs), progress,
+        check_n_jobs(n_jobs), progress, verbose,
     )  # fmt: skip
 
 

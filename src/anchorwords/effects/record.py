@@ -15,8 +15,10 @@ from .._typing import FloatArray
 from ..corpus.files import short
 from ..exceptions import InputError
 from ..records import TableRecord
+from ..records.table import Table, counted
 from .design import Design
 from .regression import Fit
+from .shown import estimates_table, predictions_table
 
 # A combination of coefficients that has more than this of a direction that one document determines has no standard error.
 _TOUCHES = 1e-7
@@ -40,7 +42,7 @@ class TopicDoubt:
     n_replicates: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimates(TableRecord):
     """Combinations of coefficients with standard errors and intervals; all arrays are (n, K).
 
@@ -77,11 +79,12 @@ class Estimates(TableRecord):
             for i, name in enumerate(self.names)
         ]
 
-    def __str__(self) -> str:
-        return table_text(self.rows(), self.level)
+    def _tables(self, max_rows: int | None) -> list[Table]:
+        caption = f"{self.key.capitalize()} of {counted(len(self.topics), 'topic')}"
+        return [estimates_table(self, caption, (), max_rows)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Predictions(Estimates):
     """Predicted topic proportions on a grid of values; see :meth:`Effects.predict`.
 
@@ -103,8 +106,11 @@ class Predictions(Estimates):
             for i in range(self.estimate.shape[0])
         ]
 
+    def _tables(self, max_rows: int | None) -> list[Table]:
+        return [predictions_table(self, max_rows)]
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Effects(Estimates):
     """Effects of covariates on topic proportions, from :func:`anchorwords.estimate_effects`.
 
@@ -201,8 +207,9 @@ class Effects(Estimates):
             topics, labels, key, names, estimate, error, lower, upper, p_value, self.level, grid
         )  # fmt: skip
 
-    def __str__(self) -> str:
-        return f"{self.summary()}\n\n{super().__str__()}"
+    def _tables(self, max_rows: int | None) -> list[Table]:
+        caption = f"Effects of {self.formula} on the proportions of {counted(len(self.topics), 'topic')}"
+        return [estimates_table(self, caption, [self.summary()], max_rows)]
 
     def summary(self) -> str:
         """Return one line about the regression."""
@@ -266,34 +273,6 @@ def estimates(
     # No difference and no error: nothing speaks against zero.
     ratio = np.divide(np.abs(estimate), error, out=np.where(estimate == 0.0, 0.0, np.inf), where=error != 0.0)
     return estimate, error, estimate - half, estimate + half, 2.0 * stdtr(degrees, -ratio)
-
-
-def table_text(rows: list[dict[str, Any]], level: float) -> str:
-    """Rows as an aligned table; a topic is named in its first line."""
-    names = [name for name in rows[0] if name not in ("topic", "label")] if rows else []
-    lines = [["topic", *names]]
-    last = None
-    for row in rows:
-        head = f"{row['topic']}  {printable(row['label'])}"[:40]
-        lines.append([head if row["topic"] != last else "", *(_cell(name, row[name]) for name in names)])
-        last = row["topic"]
-    lines[0] = [f"{name} {100 * level:g}%" if name in ("lower", "upper") else name for name in lines[0]]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    text = [isinstance(rows[0][name], str) for name in names] if rows else []
-    flush = [True, *text]
-    return "\n".join(
-        "  ".join(cell.ljust(width) if left else cell.rjust(width)
-                  for cell, width, left in zip(line, widths, flush, strict=True)).rstrip()
-        for line in lines
-    )  # fmt: skip
-
-
-def _cell(name: str, value: Any) -> str:
-    if name == "p_value":
-        return "-" if value != value else "<0.001" if value < 0.001 else f"{value:.3f}"
-    if isinstance(value, float):
-        return "-" if value != value else f"{value:.4g}" if name not in ("std_error",) else f"{value:.2g}"
-    return printable(str(value))
 
 
 def _named(what: str | Mapping[str, Any]) -> str:

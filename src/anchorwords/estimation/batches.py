@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
+from .._progress import shown_progress
 from .._validation import check_n_jobs
 from ..exceptions import AnchorwordsError, InputError
 from ..fitting import fit_sketch
@@ -13,7 +14,7 @@ from ..linalg.parallel import limited_threads
 from ..rectify.progress import Report
 from ..statistics.of_sketch import SketchedCooccurrence
 from ..statistics.sketch import CooccurrenceSketch, rule_of_text
-from .parts import restored_on_failure, shown_log
+from .parts import restored_on_failure
 
 # What a fit leaves behind, and partial_fit leaves to be learned when it is asked for.
 _LEARNED = (
@@ -121,8 +122,8 @@ class BatchesMixin:
 
     def _learn_from_batches(self) -> None:
         """Topics of what partial_fit has seen."""
-        with shown_log(self.verbose), limited_threads(check_n_jobs(self.n_jobs)):
-            self._fit_sketch(self.sketch_, 1, None)
+        with shown_progress("Topics", self.verbose) as report, limited_threads(check_n_jobs(self.n_jobs)):
+            self._fit_sketch(self.sketch_, 1, report)
 
     def _new_sketch(self, rule: str | None) -> CooccurrenceSketch:
         n_jobs = check_n_jobs(self.n_jobs)

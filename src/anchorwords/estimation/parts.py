@@ -1,10 +1,8 @@
-"""What the estimator needs besides the mathematics: safe refits, its log, scikit-learn's checks, its parameters."""
+"""What the estimator needs besides the mathematics: safe refits, scikit-learn's checks, its parameters."""
 
 from __future__ import annotations
 
-import logging
 import reprlib
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -35,25 +33,6 @@ def restored_on_failure(estimator: Any) -> Iterator[None]:
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
         raise
-
-
-@contextmanager
-def shown_log(verbose: int) -> Iterator[None]:
-    """Show the package's log on standard error while a verbose fit runs."""
-    if not verbose:
-        yield
-        return
-    root = logging.getLogger("anchorwords")
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
-    level = root.level
-    try:
-        root.addHandler(handler)
-        root.setLevel(logging.INFO)
-        yield
-    finally:
-        root.removeHandler(handler)
-        root.setLevel(level)
 
 
 def validated_array(estimator: Any, X: Any, *, reset: bool) -> Any:

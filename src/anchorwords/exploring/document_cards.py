@@ -61,7 +61,9 @@ def topic_documents(
         document begins.
     """
     record = as_topic_model(model)
-    found = top_documents(model, corpus, _DOCUMENTS, min_tokens=_MIN_TOKENS, n_jobs=n_jobs, progress=progress)
+    found: list[list[dict[str, Any]]] = top_documents(
+        model, corpus, _DOCUMENTS, min_tokens=_MIN_TOKENS, n_jobs=n_jobs, progress=progress
+    )
     if not all(found):
         short = top_documents(model, corpus, _DOCUMENTS, min_tokens=1, n_jobs=n_jobs, progress=progress)
         found = [long or anything for long, anything in zip(found, short, strict=True)]

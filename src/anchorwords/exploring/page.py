@@ -12,48 +12,109 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Callable
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
+from .._validation import check_positive_integer
 from ..exceptions import InputError
 from ..storage.writing import file_written_whole, require_writable_file
 from .data import FORMAT, explorer_data
+from .frame import HEIGHT, framed
 
 _IMPORT = re.compile(r'^import \{(?P<names>[^}]*)\} from "\./(?P<module>[\w-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class) (?P<name>\w+))", re.MULTILINE)
 _MAIN = "main.js"
 
 
-def explorer(model: Any, path: str | os.PathLike[str], corpus: Any = None, **options: Any) -> Path:
-    """Write a page on which a model can be looked at: one HTML file, for any browser, without a network.
+@overload
+def explorer(
+    model: Any, path: None = None, corpus: Any = None, *, height: int = HEIGHT, **options: Any
+) -> InlineExplorer: ...
+
+
+@overload
+def explorer(model: Any, path: str | os.PathLike[str], corpus: Any = None, **options: Any) -> Path: ...
+
+
+def explorer(
+    model: Any,
+    path: str | os.PathLike[str] | None = None,
+    corpus: Any = None,
+    *,
+    height: int | None = None,
+    **options: Any,
+) -> Path | InlineExplorer:
+    """Write a page to explore a model: one HTML file for any browser, without a network. Without a path, display it inline.
 
     Parameters
     ----------
     model : TopicModel or fitted AnchorTopicModel
-    path : path
-        File to write, whole or not at all; one that is there is replaced.
+    path : path, optional
+        File to write, whole or not at all; a file that is there is replaced. Without a path, the page is displayed in the
+        output of a notebook cell.
     corpus : Corpus or (M, N) counts, optional
         Documents to list for each topic and to measure on, usually those of the fit; a list of texts for a
         :class:`TextTopicModel`.
+    height : int, optional
+        Height of the page in a notebook, in pixels; 720 by default.
     **options
         ``title``, ``labels``, ``texts``, ``n_jobs`` and ``progress``, as in :func:`explorer_data`.
 
     Returns
     -------
-    Path
+    Path or InlineExplorer
+        The file that was written. Without a path, an object that a notebook shows as the page, with a method ``save(path)``.
     """
+    if path is None:
+        return InlineExplorer(explorer_data(model, corpus, **options), HEIGHT if height is None else height)
+    if height is not None:
+        raise InputError("height is about the page in a notebook: leave it out, or leave the path out.")
+    return write_page(path, lambda: explorer_data(model, corpus, **options))
+
+
+def write_page(path: str | os.PathLike[str], data: Callable[[], dict[str, Any]]) -> Path:
+    """Write the page of the data that a function returns, after a check that it can be written."""
     target = Path(path)
     if not target.parent.is_dir():
         raise InputError(f"{target} cannot be written: the folder {target.parent} does not exist; make it first.")
     if target.is_dir():
         raise InputError(f"{target} is a folder: give the name of a file to write, such as {target / 'topics.html'}.")
     require_writable_file(target)
-    page = rendered(explorer_data(model, corpus, **options))
+    page = rendered(data())
     with file_written_whole(target) as partial:
         partial.write_text(page, encoding="utf-8", newline="\n")
     return target
+
+
+class InlineExplorer:
+    """The explorer page in the output of a notebook cell; see :func:`explorer`.
+
+    Parameters
+    ----------
+    data : dict
+        From :func:`explorer_data`.
+    height : int
+        In pixels.
+    """
+
+    def __init__(self, data: dict[str, Any], height: int = HEIGHT) -> None:
+        self.data, self.height = data, check_positive_integer(height, "height")
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page as a file, whole or not at all."""
+        return write_page(path, lambda: self.data)
+
+    def _repr_html_(self) -> str:
+        return framed(rendered(self.data), self.data["title"], self.height)
+
+    def __repr__(self) -> str:
+        return (
+            f"Explorer page of {self.data['n_topics']} topics: a notebook displays it; elsewhere, write it with "
+            ".save('topics.html') and open that file in a browser."
+        )
 
 
 def rendered(data: dict[str, Any]) -> str:

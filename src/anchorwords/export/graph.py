@@ -17,7 +17,7 @@ from .._validation import check_positive_integer
 from ..exceptions import InputError
 from ..interpret.association import topic_association
 from ..interpret.naming import topic_names
-from ..interpret.topic_words import topic_table
+from ..interpret.topic_table import topic_table
 from ..model import TopicModel, as_topic_model, checked_labels
 from ..storage.writing import file_written_whole
 

@@ -18,13 +18,28 @@ from .._typing import FloatArray
 from .._validation import check_positive_integer
 from ..exceptions import InputError
 from ..model import as_topic_model
+from ..records import TableList
+from ..records.table import Table, fixed_field, small_field, table_of, text_field
 from .ranking import columns_of, largest, word_probabilities
 from .topic_words import words_of
 
 
+class CommonWords(TableList):
+    """Candidates for stop words, one dict per word; see :func:`common_words`."""
+
+    def _tables(self, max_rows: int | None) -> list[Table]:
+        fields = [
+            text_field("word", strong=True),
+            small_field("probability", "of all tokens"),
+            fixed_field("spread", "spread over topics", bar=True),
+        ]
+        caption = "Frequent words spread evenly over topics: candidates for stop words"
+        return [table_of(list(self), fields, caption, max_rows=max_rows, noun="words")]
+
+
 def common_words(
     model: Any, n: int = 20, *, min_spread: float = 0.5, vocabulary: Sequence[str] | None = None
-) -> list[dict[str, Any]]:
+) -> CommonWords:
     """Frequent words spread evenly over topics: candidates for the stop words of a next fit.
 
     Parameters
@@ -39,11 +54,12 @@ def common_words(
 
     Returns
     -------
-    list of dict
-        ``word``, ``probability`` (the model's p(word)) and ``spread``, from 0 to 1: exp(-KL) of p(topic | word) from the
-        prevalence. A word that tells nothing about the topic has spread 1, one that some topics share evenly has their
-        share of all tokens, an anchor the prevalence of its topic. Largest probability times spread first, ties in order
-        of index; words of no probability are not listed.
+    CommonWords
+        A list of dicts that displays as a table and has ``to_frame()``. Keys are ``word``, ``probability`` (the model's
+        p(word)) and ``spread``, from 0 to 1: exp(-KL) of p(topic | word) from the prevalence. A word that tells nothing
+        about the topic has spread 1, one that some topics share evenly has their share of all tokens, and an anchor has
+        the prevalence of its topic. Words are listed by probability times spread, largest first, with ties in order of
+        index; words without probability are not listed.
     """
     record = as_topic_model(model)
     check_positive_integer(n, "n")
@@ -53,11 +69,11 @@ def common_words(
     p = word_probabilities(record.B, record.prevalence)
     spread = spread_over_topics(record.B, record.prevalence)
     scores = np.where(spread >= min_spread, p * spread, 0.0)
-    return [
+    return CommonWords(
         {"word": words[i], "probability": float(p[i]), "spread": float(spread[i])}
         for i in largest(scores, n)
         if scores[i] > 0.0
-    ]
+    )
 
 
 def spread_over_topics(B: FloatArray, prevalence: FloatArray) -> FloatArray:

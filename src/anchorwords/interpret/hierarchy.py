@@ -26,13 +26,17 @@ from .._validation import check_positive_integer
 from ..exceptions import InputError
 from ..model import as_topic_model
 from ..records import TableRecord
+from ..records.cells import Cell
+from ..records.table import Field, Table, counted, number_field, share_field, table_of
 from .naming import topic_names
 
+# Topics of a cluster that are named when it is displayed.
+_NAMED = 3
 # Entries of a temporary array: 32 MB.
 _ENTRIES = 1 << 22
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Hierarchy(TableRecord):
     """Topics as a tree, from :func:`topic_hierarchy`.
 
@@ -89,6 +93,22 @@ class Hierarchy(TableRecord):
                 }
             )
         return found
+
+    def _tables(self, max_rows: int | None) -> list[Table]:
+        fields = [
+            number_field("n_topics", "topics left"), share_field("information_kept", "information kept", largest=1.0),
+            Field("merged", lambda row: Cell(_cluster(row["topics"], row["labels"])), False, True),
+            Field("with", lambda row: Cell(_cluster(row["with_topics"], row["with_labels"])), False, True),
+        ]  # fmt: skip
+        caption = f"Hierarchy of {counted(len(self.ids), 'topic')}: merges in order, the most similar topics first"
+        notes = ["cut(n) returns the clusters, and reduce_topics(model, n) merges them."]
+        return [table_of(self.rows(), fields, caption, max_rows=max_rows, noun="merges", notes=notes)]
+
+
+def _cluster(topics: list[int], labels: list[str]) -> str:
+    """The topics of a cluster, by id and label: all of them up to three."""
+    shown = ", ".join(f"{topic} {label}" for topic, label in zip(topics[:_NAMED], labels, strict=False))
+    return shown if len(topics) <= _NAMED else f"{shown} and {len(topics) - _NAMED} more"
 
 
 def topic_hierarchy(model: Any) -> Hierarchy:

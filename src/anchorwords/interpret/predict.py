@@ -24,6 +24,7 @@ from ..infer.compose import compositions
 from ..linalg.sparse import rows_between
 from ..model import TopicModel, as_topic_model
 from ..records import TableRecord
+from ..records.table import Table, counted, number_field, small_field, table_of, text_field
 from ..sources.convert import as_source, in_columns
 from ..sources.source import Source
 from .compositions import method_for
@@ -35,7 +36,7 @@ _TOGETHER = 1 << 22
 _DIGITS = 12
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WordPredictions(TableRecord):
     """Predicted words of each document.
 
@@ -60,6 +61,10 @@ class WordPredictions(TableRecord):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per document and predicted word: document, rank, word, probability, lift."""
+        return self._rows(None)
+
+    def _rows(self, n_docs: int | None) -> list[dict[str, Any]]:
+        """The rows of the first documents."""
         words = self.vocabulary
         return [
             {
@@ -69,10 +74,21 @@ class WordPredictions(TableRecord):
                 "probability": float(self.probability[m, place]),
                 "lift": float(self.lift[m, place]),
             }
-            for m, name in enumerate(self.documents)
+            for m, name in enumerate(self.documents[:n_docs])
             for place, column in enumerate(self.columns[m].tolist())
             if column >= 0
         ]
+
+    def _tables(self, max_rows: int | None) -> list[Table]:
+        fields = [
+            text_field("document"), number_field("rank"), text_field("word", strong=True),
+            small_field("probability", "probability"), number_field("lift", digits=2),
+        ]  # fmt: skip
+        caption = f"Predicted words of {counted(len(self.documents), 'document')}"
+        # Rows of a few documents are enough, as there may be millions.
+        rows = self._rows(max_rows)
+        n_rows = int(np.count_nonzero(self.columns >= 0))
+        return [table_of(rows, fields, caption, max_rows=max_rows, n_rows=n_rows)]
 
 
 def predict_words(

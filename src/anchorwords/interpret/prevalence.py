@@ -17,11 +17,13 @@ from ..corpus.files import short
 from ..exceptions import InputError
 from ..model import as_topic_model
 from ..records import TableRecord
+from ..records.table import Table
 from ..sources.convert import in_columns
 from .compositions import document_compositions
 from .group_sums import GroupSums, t_quantile
 from .naming import topic_names
 from .numbers import number
+from .shown_groups import group_table
 
 # Groups of fewer documents are left out by default: if few documents have much of a topic (shares drawn from
 # Beta(0.1, 1.9)), a 90% interval from five documents holds the true mean only 59% of the time, and from fewer less often.
@@ -31,7 +33,7 @@ ORDERS = ("auto", "size", "natural")
 _ORDERED = (bool, numbers.Number, np.number, np.datetime64, datetime.date)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GroupPrevalence(TableRecord):
     """Prevalence of topics in groups of documents.
 
@@ -93,6 +95,9 @@ class GroupPrevalence(TableRecord):
             for g, group in enumerate(self.groups)
             for k, topic in enumerate(self.topics)
         ]
+
+    def _tables(self, max_rows: int | None) -> list[Table]:
+        return [group_table(self, max_rows)]
 
 
 def prevalence_by(

@@ -23,6 +23,7 @@ from ..corpus.missing import close_matches
 from ..exceptions import InputError
 from ..model import TopicModel, as_topic_model
 from ..records import TableRecord
+from ..records.table import Table, number_field, small_field, table_of, text_field, words_field
 from .naming import topic_names
 
 # Similarities that agree to so many digits are ties, which the more frequent word wins: words of one topic alone all have
@@ -32,7 +33,7 @@ _DIGITS = 6
 _SHARE = 0.1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SimilarWords(TableRecord):
     """Words similar to each word that was asked about.
 
@@ -47,6 +48,13 @@ class SimilarWords(TableRecord):
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per word and similar word: query, word, similarity, probability, topics, labels."""
         return [dict(row) for row in self.found]
+
+    def _tables(self, max_rows: int | None) -> list[Table]:
+        fields = [
+            text_field("query", "word"), text_field("word", "similar word", strong=True), number_field("similarity"),
+            small_field("probability", "of all tokens"), words_field("labels", "topics in common"),
+        ]  # fmt: skip
+        return [table_of(self.found, fields, "Words with similar topics", max_rows=max_rows)]
 
 
 def similar_words(model: Any, words: str | int | Sequence[str | int], n: int = 10) -> SimilarWords:

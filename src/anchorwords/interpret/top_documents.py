@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 
@@ -12,9 +12,12 @@ from .._validation import check_positive_integer
 from ..corpus.documents import Documents
 from ..exceptions import InputError
 from ..model import as_topic_model
+from ..records import TableRecord
+from ..records.table import Table, counted, number_field, share_field, table_of, text_field, topic_field
 from ..sources.convert import in_columns
 from .compositions import document_compositions
-from .numbers import number
+from .naming import topic_names
+from .numbers import number, value_as_text
 
 # Shares that agree to so many digits are ties: compositions are not told apart any better.
 _DIGITS = 6
@@ -31,11 +34,11 @@ def top_documents(
     method: str | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int, float | None], None] | None = None,
-) -> list[list[dict[str, Any]]]:
-    """The n documents with the largest share of each topic, by the compositions of ``transform``.
+) -> TopDocuments:
+    """Return the n documents with the largest share of each topic, by the proportions of ``transform``.
 
-    Documents are gone through once, block by block, and only the best are kept: memory does not grow with their number,
-    but for the names where documents have any.
+    Documents are read once, block by block, and only the best are kept: memory does not grow with their number, except for
+    the names of documents that have any.
 
     Parameters
     ----------
@@ -58,12 +61,13 @@ def top_documents(
 
     Returns
     -------
-    list of K lists of dict, in the order of topic ids
-        ``document`` (its id or, if documents have no ids, its number from 0 among those that were read), ``row`` (in X, from
-        0), ``share`` (of the topic in the
-        document), ``tokens`` (of words the model knows), ``title`` if documents have titles, and ``values`` if they have
-        further columns, by name; largest share first, ties to the longer document, then to the earlier. Documents in which
-        the topic explains less than half a token are not listed.
+    TopDocuments
+        A list of K lists of dicts, in the order of the topics of the model. It displays as a table and has ``rows()`` and
+        ``to_frame()``, with one row per topic and document. Keys are ``document`` (its id or, if documents have no ids, its
+        number from 0 among those that were read), ``row`` (in X, from 0), ``share`` (of the topic in the document),
+        ``tokens`` (of words the model knows), ``title`` if documents have titles, and ``values``, a dict by column, if they
+        have further columns. The largest share comes first; ties go to the longer document, then to the earlier one.
+        Documents in which the topic explains less than half a token are not listed.
     """
     record = as_topic_model(model)
     check_positive_integer(n, "n")
@@ -85,7 +89,7 @@ def top_documents(
         raise InputError("no document holds a word the model knows: check that the vocabularies match.")
     names = source.documents.ids
     about = _columns_of(source.documents, [row for kept in best for row in kept.rows.tolist()])
-    return [
+    found = [
         [
             {
                 "document": source.documents.number(row) if names is None else names[row],
@@ -98,6 +102,65 @@ def top_documents(
         ]
         for kept in best
     ]
+    return TopDocuments(found, record.ids, topic_names(record))
+
+
+class TopDocuments(TableRecord, list[list[dict[str, Any]]]):
+    """The top documents of each topic, a list of dicts per topic; see :func:`top_documents`.
+
+    Attributes
+    ----------
+    topics : tuple of K int
+        Ids of the topics.
+    labels : tuple of K str
+    """
+
+    def __init__(self, found: Iterable[list[dict[str, Any]]], topics: Sequence[int], labels: Sequence[str]) -> None:
+        super().__init__(found)
+        self.topics, self.labels = tuple(topics), tuple(labels)
+
+    @overload
+    def __getitem__(self, place: SupportsIndex, /) -> list[dict[str, Any]]: ...
+
+    @overload
+    def __getitem__(self, place: slice, /) -> TopDocuments: ...
+
+    def __getitem__(self, place: SupportsIndex | slice, /) -> list[dict[str, Any]] | TopDocuments:
+        if not isinstance(place, slice):
+            return super().__getitem__(place)
+        return TopDocuments(super().__getitem__(place), self.topics[place], self.labels[place])
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per topic and document: topic, label, rank (from 1), document, share, tokens, title, columns."""
+        return [
+            {"topic": topic, "label": label, "rank": rank}
+            | {name: value for name, value in entry.items() if name != "values"}
+            | entry.get("values", {})
+            for topic, label, found in zip(self.topics, self.labels, self, strict=True)
+            for rank, entry in enumerate(found, start=1)
+        ]
+
+    def _tables(self, max_rows: int | None) -> list[Table]:
+        entries = [
+            {"topic": topic, "label": label} | entry | {"name": _shown_name(entry)}
+            for topic, label, found in zip(self.topics, self.labels, self, strict=True)
+            for entry in found
+        ]
+        fields = [
+            topic_field(), text_field("label", strong=True), share_field("share", largest=1.0), number_field("tokens"),
+            text_field("name", "document", wide=True),
+        ]  # fmt: skip
+        caption = f"Documents with the largest shares of {counted(len(self), 'topic')}"
+        return [table_of(entries, fields, caption, max_rows=max_rows, noun="rows")]
+
+
+def _shown_name(entry: dict[str, Any]) -> str:
+    """The title of a document or, without one, its id; then its other columns."""
+    values = ", ".join(
+        f"{name}: {value_as_text(value)}" for name, value in entry.get("values", {}).items() if value is not None
+    )
+    title = str(entry.get("title") or entry["document"])
+    return f"{title} ({values})" if values else title
 
 
 def _columns_of(documents: Documents, rows: list[int]) -> dict[int, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The words of topics, in the order of any ranking, and a table of topics."""
+"""The words of topics, in the order of any ranking."""
 
 from __future__ import annotations
 
@@ -129,59 +129,6 @@ def top_indices(
     if ranking == "frex":
         return by_frex(record.B, n, share)
     return prominent_indices(record, n) if ranking == "probability" else characteristic_indices(record, n)
-
-
-def topic_table(
-    model: Any,
-    n: int = 10,
-    *,
-    ranking: str = "probability",
-    weight: float | None = None,
-    vocabulary: Sequence[str] | None = None,
-) -> list[dict[str, Any]]:
-    """One row a topic, most prevalent first, ready for any data frame.
-
-    Parameters
-    ----------
-    model : TopicModel or fitted AnchorTopicModel
-    n : int
-        Words a topic.
-    ranking, weight : optional
-        Another ranking to list words by, as in :func:`top_words`.
-    vocabulary : sequence of str, optional
-
-    Returns
-    -------
-    list of dict
-        ``topic`` (id), ``prevalence``, ``anchor``, ``prominent`` and ``characteristic`` (lists of
-        words; the latter empty where the model does not hold the original statistics), and ``specific``, the
-        characteristic words that are not among the prominent: those in bold in the paper's Table 1.
-
-        With a ranking other than by probability also ``words``, those of that ranking. Where some topic has several
-        anchors ``anchor`` names them all, " + " between them, and ``anchors`` is the list. Where stability was measured
-        also ``stability`` (of the whole topic), ``stable_words``, ``anchor_stability`` and the interval of the
-        prevalence, ``prevalence_low`` and ``prevalence_high``.
-    """
-    record = as_topic_model(model)
-    words = words_of(record, vocabulary)
-    ranked = top_words(record, n, ranking=ranking, weight=weight, vocabulary=vocabulary)
-    other = ranking != "probability"
-    prominent = prominent_words(record, n, vocabulary=vocabulary) if other else ranked
-    if record.anchor_rows is None:
-        characteristic: list[list[str]] = [[] for _ in range(record.n_components)]
-    else:
-        characteristic = characteristic_words(record, n, vocabulary=vocabulary)
-    prevalence, sure = record.prevalence, stability_by_topic(record)
-    rows = []
-    for k in by_prevalence(record):
-        row = {"topic": record.ids[k], "prevalence": float(prevalence[k]), **anchors_of(record, k, words)}
-        if other:
-            row["words"] = ranked[k]
-        row["prominent"] = prominent[k]
-        row["characteristic"] = characteristic[k]
-        row["specific"] = [word for word in characteristic[k] if word not in prominent[k]]
-        rows.append(row | {name: float(values[k]) for name, values in sure.items()})
-    return rows
 
 
 def anchors_of(model: TopicModel, k: int, words: Sequence[str]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from .._typing import FloatArray
 from .._validation import check_n_jobs, check_positive_integer, check_seed
 from ..exceptions import InputError, UndefinedMetricError
+from ..interpret.naming import topic_names
 from ..interpret.topic_words import stability_by_topic
 from ..linalg.parallel import limited_threads, one_library_thread
 from ..model import Stability, TopicModel, as_topic_model
@@ -27,6 +28,7 @@ from .distinctness import (
     relative_dominancy,
     sparsity,
 )
+from .evaluation import Evaluation
 from .incoherence import measure_incoherence
 from .measure import Measure, mean_of
 from .reference import Reference, as_reference, matrix_in_words
@@ -42,7 +44,7 @@ def evaluate(
     n_draws: int | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
-) -> dict[str, Any]:
+) -> Evaluation:
     """Judge a model by every metric of the paper, and those of the field.
 
     Parameters
@@ -65,8 +67,9 @@ def evaluate(
 
     Returns
     -------
-    dict
-        The metrics by name; ``per_topic``: arrays by name, in the order of topic ids; ``standard_error``: by name, of
+    Evaluation
+        A dict that displays as a table and has ``to_frame()``, ``topic_rows()`` and ``to_dict()``, which JSON can hold. It
+        holds the metrics by name; ``per_topic``: arrays by name, in the order of the topics; ``standard_error``: by name, of
         those that are estimates; ``undefined``: by name, why a metric that is nan has no value; ``reference``: documents,
         words that occur, and topics.
 
@@ -113,7 +116,7 @@ def evaluate(
         n_occur = int(np.count_nonzero(reference.unigram > 0.0))
     per_topic |= {name: np.array(values) for name, values in stability_by_topic(record).items()}
     scalars = {metric.name: values.get(metric.name, float("nan")) for metric in METRICS if metric.name in wanted}
-    return {
+    found = {
         **scalars,
         "per_topic": per_topic,
         "standard_error": errors,
@@ -126,6 +129,7 @@ def evaluate(
         },
         **_sureness(record.stability),
     }
+    return Evaluation(found, record.ids, topic_names(record))
 
 
 def _sureness(found: Stability | None) -> dict[str, Any]:

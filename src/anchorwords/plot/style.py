@@ -23,6 +23,9 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 LINES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.2, 1.2)), (0, (6, 2, 1.5, 2)), (0, (3, 1, 1, 1, 1, 1)))
 GREY = "#6b6b6b"
+# Dots per inch of figures on a notebook's page: letters of 8 points are then as large as its text.
+_SCREEN_DPI = 110
+_SHOWN = "ShownFigure"
 
 _FALLBACK_FONTS = (
     "Noto Sans CJK JP", "Noto Sans CJK SC", "WenQuanYi Zen Hei", "Droid Sans Fallback", "Arial Unicode MS",
@@ -62,19 +65,23 @@ def style() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """A figure of its own, in inches: no window and nothing that pyplot would keep."""
+    """A figure of its own, in inches: no window and nothing that pyplot would keep; a notebook shows its picture."""
     require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure: Figure = _shown_figure()(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
 
 def own_axes(ax: Axes | None, width: float, height: float) -> Axes:
-    """The axes given, or those of a new figure."""
-    axes = new_figure(width, height).subplots() if ax is None else ax
+    """The axes given, or those of a new figure, which a notebook shows as its picture."""
+    if ax is None:
+        figure: Any = new_figure(width, height)
+        axes: Axes = figure.subplots()
+        vars(axes)["_repr_png_"] = figure._repr_png_
+    else:
+        axes = ax
     # Ticks made later, when the figure is drawn, do not see the settings of today.
     axes.tick_params(labelsize=_RC["xtick.labelsize"], labelfontfamily=list(_families()))
     return axes
@@ -169,6 +176,34 @@ def save(figure: Figure, path: str | os.PathLike[str], *, dpi: int = 200) -> lis
         with file_written_whole(file) as partial:
             partial.write_bytes(picture)
     return files
+
+
+@lru_cache(maxsize=1)
+def _shown_figure() -> Any:
+    """The class of our figures, made when matplotlib is first needed.
+
+    A notebook shows the picture of a plain Figure only after ``%matplotlib inline`` or an import of pyplot, which install a
+    formatter. That formatter takes precedence over the method here, so that a picture is never shown twice.
+    """
+    from matplotlib.figure import Figure
+
+    class ShownFigure(Figure):
+        """A figure that notebooks show as a picture."""
+
+        def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+            width, height = self.get_size_inches() * _SCREEN_DPI
+            # Twice as many dots as the page has, for sharp letters on dense screens.
+            picture = _rendered(self, ".png", 2 * _SCREEN_DPI)
+            return picture, {"width": round(width), "height": round(height)}
+
+    ShownFigure.__qualname__ = _SHOWN  # which pickle looks up in this module
+    return ShownFigure
+
+
+def __getattr__(name: str) -> Any:
+    if name == _SHOWN:
+        return _shown_figure()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _rendered(figure: Figure, suffix: str, dpi: int) -> bytes:

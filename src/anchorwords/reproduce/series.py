@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
-from ..interpret.topic_words import topic_table
+from ..interpret.topic_table import topic_table
 from ..learn import with_original_rows
 from ..metrics.catalogue import METRICS
 from ..metrics.evaluate import evaluate

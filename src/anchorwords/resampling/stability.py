@@ -18,12 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import t as student
 
+from .._progress import shown_progress
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_n_jobs, check_positive_integer, check_seed
 from ..anchors.given import Choice, check_strength, guided_choice
 from ..anchors.tandem import Groups
 from ..exceptions import DegenerateWarning, InputError
 from ..fitting import guided_by
+from ..interpret.naming import topic_names
 from ..interpret.ranking import columns_of, largest
 from ..learn import KnownEigenpairs, topics_of
 from ..linalg.parallel import limited_threads, one_library_thread
@@ -60,6 +62,7 @@ def stability(
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Callable[[str, float], None] | None = None,
+    verbose: int = 0,
 ) -> Stability:
     """How much the topics of a model would differ had other documents of the same kind been collected.
 
@@ -96,6 +99,8 @@ def stability(
         Threads.
     progress : callable, optional
         Called with the name of the stage and the share of it that is done.
+    verbose : int
+        1 shows a progress bar in a notebook, and elsewhere the log on standard error; 0 shows nothing.
 
     Returns
     -------
@@ -117,15 +122,17 @@ def stability(
     _check_numbers(n_replicates, n_shards, level, n_steps)
     matched: list[_Matched] = []
     guidance = (anchors, forbidden, min_anchor_docs)
-    fitted, statistics = _for_each_replicate(
-        as_topic_model(model), X, lambda fitted, replicate: matched.append(_match(fitted, replicate)),
-        (n_replicates, n_shards, n_steps), guidance, check_seed(random_state), check_n_jobs(n_jobs), progress or silent,
-    )  # fmt: skip
-    logger.info(
-        "stability: %d replicates of %d shards, %d passes, %.2f s",
-        len(matched), statistics.n_shards, statistics.n_passes, perf_counter() - begin,
-    )  # fmt: skip
-    return _summary(fitted, matched, statistics.n_shards, float(level))
+    with shown_progress("Stability", verbose, progress) as report:
+        fitted, statistics = _for_each_replicate(
+            as_topic_model(model), X, lambda fitted, replicate: matched.append(_match(fitted, replicate)),
+            (n_replicates, n_shards, n_steps), guidance, check_seed(random_state), check_n_jobs(n_jobs), report,
+        )  # fmt: skip
+        logger.info(
+            "stability: %d replicates of %d shards, %d passes, %.2f s",
+            len(matched), statistics.n_shards, statistics.n_passes, perf_counter() - begin,
+        )  # fmt: skip
+    record, found = as_topic_model(model), _summary(fitted, matched, statistics.n_shards, float(level))
+    return found.with_topics(record.ids, fitted.prevalence, tuple(topic_names(record)))
 
 
 def replicated_topics(

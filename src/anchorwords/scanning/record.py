@@ -12,9 +12,11 @@ from .._typing import FloatArray
 from ..model import TopicModel
 from ..provenance import ANY_WORD, AnchorThreshold
 from ..records import TableRecord
+from ..records.table import Table
 from .directions import Directions
 from .levels import Level
 from .replication import Reproduced
+from .shown import scan_tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +145,9 @@ class Scan(TableRecord):
             lines += [f"{level.name}: {level.n_components} topics ({level.why})",
                       f"    gained: {level.gained}", f"    lost:   {level.lost}"]  # fmt: skip
         return "\n".join(lines)
+
+    def _tables(self, max_rows: int | None) -> list[Table]:
+        return scan_tables(self, max_rows)
 
     def _row(self, candidate: Candidate) -> dict[str, Any]:
         K = candidate.n_components

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._progress import shown_progress
 from .._validation import check_n_jobs, check_seed
 from ..anchors.given import guided_choice
 from ..exceptions import ConvergenceWarning, FractionalCountsWarning, InputError
@@ -21,7 +22,7 @@ from ..learn import KnownEigenpairs, learn
 from ..linalg.parallel import limited_threads, one_library_thread
 from ..linalg.randomized import Eigenpairs
 from ..model import TopicModel
-from ..rectify.progress import Report, eigenpair_progress, silent
+from ..rectify.progress import Report, eigenpair_progress
 from ..rectify.rectifiers import ENN, RectifyContext
 from ..rectify.result import Rectified
 from ..rectify.start import starting_eigenpairs
@@ -55,6 +56,7 @@ def scan(
     metrics: Iterable[str] = _METRICS,
     keep_models: bool = False,
     progress: Report | None = None,
+    verbose: int = 0,
 ) -> Scan:
     """Compare numbers of topics: recommend one if the data support a single one, else name two or three levels.
 
@@ -83,6 +85,8 @@ def scan(
         Whether to keep the model of every number.
     progress : callable, optional
         Called with the name of a stage and the share of it that is done.
+    verbose : int
+        1 shows a progress bar in a notebook, and elsewhere the log on standard error; 0 shows nothing.
 
     Returns
     -------
@@ -100,10 +104,8 @@ def scan(
     seed, jobs = check_seed(random_state), check_n_jobs(n_jobs)
     if isinstance(n_replicates, bool) or not isinstance(n_replicates, (int, np.integer)) or n_replicates < 0:
         raise InputError(f"n_replicates must be a whole number from 0 on, but is {n_replicates!r}.")
-    with limited_threads(jobs), one_library_thread():
-        return _Scanner(X, numbers, names, seed, jobs, int(n_replicates), min_anchor_docs, progress or silent).run(
-            keep_models
-        )
+    with shown_progress("Scan", verbose, progress) as report, limited_threads(jobs), one_library_thread():
+        return _Scanner(X, numbers, names, seed, jobs, int(n_replicates), min_anchor_docs, report).run(keep_models)
 
 
 class _Scanner:

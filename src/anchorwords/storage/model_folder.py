@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-from dataclasses import fields
 from importlib import metadata as packages
 from itertools import pairwise
 from pathlib import Path
@@ -183,7 +182,7 @@ def _tensors_of(model: TopicModel) -> dict[str, Any]:
     if model.vocabulary is not None:
         tensors["vocabulary.text"], tensors["vocabulary.ends"] = packed_strings(model.vocabulary)
     if model.stability is not None:
-        names = [field.name for field in fields(Stability) if field.name not in _STABILITY_NUMBERS]
+        names = [name.removeprefix("stability.") for name in _LAYOUT if name.startswith("stability.")]
         tensors |= {f"stability.{name}": np.asarray(getattr(model.stability, name)) for name in names}
     return tensors
 

@@ -16,7 +16,9 @@ from ..interpret.prevalence import check_level
 from ..interpret.ranking import largest
 from ..model import TopicModel
 from ..records import TableRecord
+from ..records.table import Table
 from .regression import Line, adjusted_p_values, interval_and_p
+from .shown import over_time_table, trends_table
 from .topic_words import FollowedWords, TopicWords, compared_periods, largest_changes
 from .word_sums import PeriodWords
 
@@ -25,7 +27,7 @@ _RELEVANCE = 0.6
 ERRORS = ("periods", "documents")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TopicsOverTime(TableRecord):
     """Prevalence of topics in periods of time; see :func:`anchorwords.topics_over_time`.
 
@@ -99,6 +101,9 @@ class TopicsOverTime(TableRecord):
             for t, period in enumerate(self.periods)
             for k, topic in enumerate(self.topics)
         ]
+
+    def _tables(self, max_rows: int | None) -> list[Table]:
+        return [over_time_table(self, max_rows)]
 
     def trends(self, *, level: float | None = None, fdr: float = 0.05, errors: str = "periods") -> Trends:
         """Return the linear trend of each topic, largest absolute slope first.
@@ -228,7 +233,7 @@ class TopicsOverTime(TableRecord):
         return known[largest(np.round(score, 12), n)].tolist() if known.size else []
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trends(TableRecord):
     """Linear trends of topics; see :meth:`TopicsOverTime.trends`.
 
@@ -257,6 +262,9 @@ class Trends(TableRecord):
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per topic."""
         return [dict(row) for row in self.table]
+
+    def _tables(self, max_rows: int | None) -> list[Table]:
+        return [trends_table(self, max_rows)]
 
 
 def _verdict(slope: float, q: float, fdr: float) -> str:

@@ -22,9 +22,11 @@ from .._typing import FloatArray
 from ..exceptions import InputError
 from ..interpret.ranking import largest
 from ..records import TableRecord
+from ..records.table import Table
+from .shown import words_tables
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TopicWords(TableRecord):
     """The words of one topic in each period.
 
@@ -83,6 +85,9 @@ class TopicWords(TableRecord):
                     }
                 )
         return found
+
+    def _tables(self, max_rows: int | None) -> list[Table]:
+        return words_tables(self, max_rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,44 @@
+"""Effects of covariates as tables for readers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..records.table import (
+    Table,
+    counted,
+    largest_of,
+    p_field,
+    points_field,
+    share_field,
+    table_of,
+    text_field,
+    topic_field,
+)
+
+if TYPE_CHECKING:
+    from .record import Estimates, Predictions
+
+
+def estimates_table(found: Estimates, caption: str, notes: Sequence[str], max_rows: int | None) -> Table:
+    """Return one row per topic and coefficient, in percentage points with its interval."""
+    rows = found.rows()
+    fields = [
+        topic_field(), text_field("label", strong=True), text_field(found.key),
+        points_field(rows, "estimate", "points", low="lower", high="upper", by=found.key), p_field("p_value", "p-value"),
+    ]  # fmt: skip
+    about = f"Percentage points of the proportion of a topic, with {100 * found.level:g} % intervals."
+    return table_of(rows, fields, caption, max_rows=max_rows, notes=[about, *notes])
+
+
+def predictions_table(found: Predictions, max_rows: int | None) -> Table:
+    """Return one row per topic and row of the grid, with its interval."""
+    rows = found.rows()
+    fields = [
+        topic_field(), text_field("label", strong=True), *(text_field(name) for name in found.grid),
+        share_field("estimate", "predicted proportion", low="lower", high="upper", largest=largest_of(rows, "estimate")),
+    ]  # fmt: skip
+    caption = f"Predicted proportions of {counted(len(found.topics), 'topic')}"
+    notes = [f"Means of documents with these values, with pointwise {100 * found.level:g} % intervals."]
+    return table_of(rows, fields, caption, max_rows=max_rows, notes=notes)
