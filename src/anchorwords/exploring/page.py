@@ -38,7 +38,8 @@ def explorer(model: Any, path: str | os.PathLike[str], corpus: Any = None, **opt
         Documents to list for each topic and to measure on, usually those of the fit; a list of texts for a
         :class:`TextTopicModel`.
     **options
-        ``title``, ``labels``, ``texts``, ``n_jobs`` and ``progress``, as in :func:`explorer_data`.
+        ``title``, ``labels``, ``texts``, ``time``, ``freq``, ``by``, ``separator``, ``n_jobs`` and ``progress``, as in
+        :func:`explorer_data`.
 
     Returns
     -------
