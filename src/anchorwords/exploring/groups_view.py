@@ -12,7 +12,7 @@ from ..interpret.numbers import value_as_text
 from ..interpret.prevalence import GroupPrevalence, prevalence_by
 from ..model import TopicModel
 from ..sources.source import Source
-from .plain import name, number, numbers
+from .plain import left_out, name, number, numbers
 
 # Groups of a page at most, and cells of its table: 12,000 cells with their intervals are a quarter of a megabyte.
 _MOST_GROUPS = 100
@@ -91,12 +91,9 @@ def _notes(found: GroupPrevalence, n_shown: int) -> list[str]:
     if n_shown < len(found.groups):
         notes.append(f"The largest {n_shown:,} of {len(found.groups):,} groups are shown.")
     if found.n_small_groups:
-        notes.append(
-            f"{found.n_small_groups:,} groups of fewer than {found.min_docs} documents were left out, because their "
-            "intervals would say little."
-        )
+        notes.append(left_out(found.n_small_groups, "group", f"of fewer than {found.min_docs} documents"))
     if found.n_without_group:
-        notes.append(f"{found.n_without_group:,} documents without a group were left out.")
+        notes.append(left_out(found.n_without_group, "document", "without a group"))
     if found.n_without_words:
-        notes.append(f"{found.n_without_words:,} documents without a word the model knows were left out.")
+        notes.append(left_out(found.n_without_words, "document", "without a word the model knows"))
     return notes

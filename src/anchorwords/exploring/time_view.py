@@ -14,7 +14,7 @@ from ..model import TopicModel
 from ..sources.source import Source
 from ..trends.over_time import topics_over_time
 from ..trends.record import TopicsOverTime
-from .plain import name, number, numbers
+from .plain import left_out, name, number, numbers
 
 # Points of a curve at most, and of all curves together: 24,000 points with their intervals are half a megabyte.
 _MOST_PERIODS = 120
@@ -164,9 +164,9 @@ def _notes(found: TopicsOverTime, n_shown: int) -> list[str]:
     """What is not shown."""
     notes = []
     if found.n_without_time:
-        notes.append(f"{found.n_without_time:,} documents without a time were left out.")
+        notes.append(left_out(found.n_without_time, "document", "without a time"))
     if found.n_without_words:
-        notes.append(f"{found.n_without_words:,} documents without a word the model knows were left out.")
+        notes.append(left_out(found.n_without_words, "document", "without a word the model knows"))
     if n_shown < len(found.periods):
         notes.append(f"The latest {n_shown:,} of {len(found.periods):,} periods are shown; trends are of all of them.")
     return notes

@@ -5,8 +5,8 @@ import { inOrder, topicOf } from "./data.js";
 import { announce, card, el, shortened, userText } from "./dom.js";
 import { percent, whole } from "./format.js";
 import { badge, barWithInterval, hideTip, notesOf, showTip, topicLink } from "./parts.js";
-import { state } from "./state.js";
 import { groupAddress, groups, shareText, topicByGroup } from "./shares.js";
+import { state } from "./state.js";
 
 const LEVELS = 8;
 const DISTINCTIVE = 10;

@@ -35,7 +35,8 @@ function load() {
   for (const topic of topics) set(topic, original.get(topic));
   try {
     const found = JSON.parse(window.localStorage.getItem(KEY) ?? "{}");
-    for (const [id, label] of Object.entries(found ?? {})) {
+    const listed = typeof found === "object" && found !== null && !Array.isArray(found) ? found : {};
+    for (const [id, label] of Object.entries(listed)) {
       const topic = topicOf(Number(id));
       if (topic !== undefined && typeof label === "string") set(topic, label);
     }

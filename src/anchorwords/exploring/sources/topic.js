@@ -1,5 +1,6 @@
 // One topic: its words by any relevance, the anchor's company, its tree, neighbours and documents.
 
+import { timeCard } from "./changes.js";
 import { colourOf } from "./colour.js";
 import { added, inOrder, page, relevant, topicOf, topics, words } from "./data.js";
 import { announce, card, el, userText } from "./dom.js";
@@ -9,9 +10,8 @@ import { topicMap } from "./map.js";
 import { badge, bar, barWithInterval, intervalName, topicLink, wordLink } from "./parts.js";
 import { editableLabel } from "./relabel.js";
 import { topicAddress } from "./routes.js";
-import { state } from "./state.js";
 import { groupsCard } from "./shares.js";
-import { timeCard } from "./changes.js";
+import { state } from "./state.js";
 import { treeGraph } from "./tree.js";
 
 /** The topic after this one in reading order, or before it; around at the ends. */
