@@ -129,6 +129,64 @@ def test_names_of_documents(folder):
     assert [int(document["text"][9:12]) for document in listed] == [int(document["name"][7:]) for document in listed]
 
 
+@pytest.fixture(scope="module")
+def dated(folder, texts):
+    """The documents as a table with dates and several labels each."""
+    path = folder / "dated.csv"
+    with path.open("w", newline="") as file:
+        lines = [[text, f"{2001 + m // 40}-05-0{1 + m % 9}", "x; y" if m % 2 else "y"] for m, text in enumerate(texts)]
+        csv.writer(file).writerows([["text", "when", "tags"], *lines])
+    return path
+
+
+def test_time_and_groups(folder, dated, texts):
+    reading = ("--corpus", dated, "--text-column", "text", "--no-texts")
+    found = shown(folder, *reading, "--time", "when", "--freq", "YE", "--by", "tags", "--split", ";")
+    assert found["time"]["periods"] == ["2001", "2002", "2003"]
+    assert found["time"]["by"] == "when"
+    assert {row["name"]: row["n_documents"] for row in found["groups"]["rows"]} == {"y": 118, "x": 59}
+    assert found["groups"]["by"] == "tags"
+    fitted = aw.load_model(folder / "model")
+    corpus = aw.read_corpus(dated, text_column="text", columns=["when", "tags"], like=fitted)
+    options = {"time": "when", "freq": "YE", "by": "tags", "separator": ";"}
+    assert found == json.loads(json.dumps(explorer_data(fitted, corpus, **options)))
+    # One without the other.
+    assert shown(folder, *reading, "--time", "when")["groups"] is None
+    assert shown(folder, *reading, "--by", "tags")["time"] is None
+    assert len(texts) == N_DOCS
+
+
+def test_a_width_of_periods_is_a_number(folder, texts):
+    path = folder / "numbered.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["text", "year"], *([text, 2001 + m // 12] for m, text in enumerate(texts))])
+    found = shown(folder, "--corpus", path, "--text-column", "text", "--time", "year", "--freq", "5")
+    assert found["time"]["periods"] == ["2000 to 2004", "2005 to 2009", "2010 to 2014"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--time", "when"), "--time needs --corpus"),
+        (("--by", "tags"), "--by needs --corpus"),
+        (("--corpus", "SOURCE", "--freq", "YE"), "--freq needs --time"),
+        (("--corpus", "SOURCE", "--split", ";"), "--split needs --by"),
+        (("--corpus", "SOURCE", "--by", "tags", "--split", ""), "--split must be a separator"),
+    ],
+)
+def test_time_and_groups_that_do_not_go_together(folder, dated, tmp_path, arguments, message):
+    arguments = [dated if argument == "SOURCE" else argument for argument in arguments]
+    done = explore(folder, "-o", tmp_path / "page.html", *arguments, code=2)
+    assert message in " ".join(done.stderr.split())
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_column_that_is_not_there(folder, dated, tmp_path):
+    done = explore(folder, "-o", tmp_path / "p.html", "--corpus", dated, "--text-column", "text", "--time", "x", code=1)
+    assert "x" in done.stderr
+    assert os.listdir(tmp_path) == []
+
+
 @pytest.mark.parametrize("how", ["no texts", "corpus folder", "standard input"])
 def test_documents_without_their_text(folder, how):
     with_texts = documents(shown(folder, "--corpus", folder / "lines.txt"))

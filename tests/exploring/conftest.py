@@ -15,6 +15,7 @@ import pytest
 import anchorwords as aw
 from anchorwords.datasets import make_topics
 from anchorwords.exploring.page import explorer
+from anchorwords.interpret.order import reading_order
 
 # Where no browser may be missing, as on the machine that judges changes, a test that cannot look fails.
 REQUIRED = os.environ.get("ANCHORWORDS_BROWSER") == "required"
@@ -111,9 +112,9 @@ class Written:
         return self.record.vocabulary
 
     @property
-    def ranked(self) -> list[int]:
-        """Ids of topics, most prevalent first."""
-        return [row["topic"] for row in aw.topic_table(self.record, 1)]
+    def ordered(self) -> list[int]:
+        """Ids of topics in reading order."""
+        return reading_order(self.record)
 
 
 def spoken(n: int) -> list[str]:
@@ -123,15 +124,19 @@ def spoken(n: int) -> list[str]:
 
 @pytest.fixture(scope="package")
 def fitted(browser, tmp_path_factory):
-    """The page of a fitted model with everything: documents and their texts, error bars, how it converged."""
-    drawn = make_topics(n_docs=1200, n_words=600, n_topics=N_TOPICS, doc_length=90, random_state=5).corpus
+    """The page of a fitted model with everything: documents and their texts, time, groups, error bars, convergence."""
+    made = make_topics(n_docs=1200, n_words=600, n_topics=N_TOPICS, doc_length=90, random_state=5)
+    drawn, shares = made.corpus, made.compositions
     names = [f"report {m}" for m in range(drawn.n_docs)]
-    corpus = aw.Corpus(drawn.counts, spoken(drawn.n_words), names)
+    # The first topic rises from year to year, and groups differ in their topics.
+    years = 2000 + np.argsort(np.argsort(shares[:, 0] + 0.2 * np.cos(np.arange(1200.0)))) * 8 // 1200
+    venues = np.array(["north", "south", "<b>east</b>", "west"])[shares.argmax(axis=1) % 4]
+    corpus = aw.Corpus(drawn.counts, spoken(drawn.n_words), names, documents={"year": years, "venue": venues})
     model = aw.AnchorTopicModel(N_TOPICS).fit(corpus)
     model.measure_stability(corpus, n_replicates=4, n_shards=8)
     texts = [f"How report {m} begins." for m in range(drawn.n_docs)]
     path = tmp_path_factory.mktemp("page") / "topics.html"
-    explorer(model, path, corpus, title="Nine topics", texts=texts)
+    explorer(model, path, corpus, title="Nine topics", texts=texts, time="year", by="venue")
     return Written(path, model, corpus)
 
 

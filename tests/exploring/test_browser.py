@@ -16,7 +16,7 @@ from .conftest import Written, drawn_model, go, hash_of, heading_of, heard, rows
 
 pytestmark = pytest.mark.browser
 
-VIEWS = ["", "#overview", "#topic-0", "#word-{}", "#space", "#model"]
+VIEWS = ["", "#overview", "#topic-0", "#word-{}", "#time", "#groups", "#hierarchy", "#space", "#model"]
 
 
 def title_of(page):
@@ -56,12 +56,13 @@ def test_every_view_opens_from_disk_and_says_nothing(fitted, visit, address):
     assert page.evaluate("document.querySelectorAll('script[type=\"application/json\"]').length") == 1
 
 
-def test_the_overview_lists_every_topic_in_order_of_prevalence(fitted, visit):
+def test_the_overview_lists_every_topic_in_reading_order(fitted, visit):
     page = visit(fitted.path)
     assert title_of(page) == "Nine topics"
     assert view_of(page) == "overview"
-    assert rows_of(page) == fitted.ranked
-    rows = aw.topic_table(fitted.record, 12)
+    assert rows_of(page) == fitted.ordered
+    table = {row["topic"]: row for row in aw.topic_table(fitted.record, 12)}
+    rows = [table[topic] for topic in fitted.ordered]
     assert texts_of(page, ".topics td.c-anchor") == [row["anchor"] for row in rows]
     assert texts_of(page, ".topics td.c-prevalence .figure") == [percentage(row["prevalence"]) for row in rows]
     for row, cell in zip(rows, page.locator(".topics td.c-words").all(), strict=True):
@@ -101,7 +102,7 @@ def test_a_click_on_a_circle_opens_its_topic(fitted, visit):
 
 def test_hovering_a_circle_names_its_topic(fitted, visit):
     page = visit(fitted.path)
-    k = fitted.ranked[2]
+    k = fitted.ordered[2]
     page.locator(f".map-node[data-topic='{k}'] circle").hover()
     tip = page.locator("#tip")
     assert tip.is_visible()
@@ -186,8 +187,10 @@ def columns_to_sort_by(written):
 
 def test_a_click_sorts_and_another_turns_around(fitted, visit):
     page = visit(fitted.path)
-    # The table comes sorted by prevalence.
-    assert page.locator("th[aria-sort]").get_attribute("data-column") == "prevalence"
+    # The table comes in reading order, which is no column; a button brings it back.
+    assert page.locator("th[aria-sort]").count() == 0
+    reading = page.get_by_role("button", name="Reading order")
+    assert reading.get_attribute("aria-pressed") == "true"
     for column, (values, descending) in columns_to_sort_by(fitted).items():
         head = page.locator(f"th[data-column='{column}']")
         for falling in (descending, not descending):
@@ -196,13 +199,17 @@ def test_a_click_sorts_and_another_turns_around(fitted, visit):
             assert page.locator("th[aria-sort]").count() == 1
             assert rows_of(page) == sorted(range(len(values)), key=lambda k: values[k], reverse=falling), column
             assert ("largest" if falling else "smallest") in page.locator("#live").text_content()
+            assert reading.get_attribute("aria-pressed") == "false"
+    reading.click()
+    assert rows_of(page) == fitted.ordered
+    assert page.locator("th[aria-sort]").count() == 0
 
 
 def test_the_table_stays_sorted_while_one_looks_elsewhere(fitted, visit):
     page = visit(fitted.path)
     page.locator("th[data-column='anchor'] button").click()
     order = rows_of(page)
-    assert order != fitted.ranked
+    assert order != fitted.ordered
     page.locator("table.topics .topic-link").first.click()
     assert view_of(page) == "topic"
     page.keyboard.press("o")
@@ -236,7 +243,7 @@ def test_addresses_open_what_they_name(fitted, visit):
     "address",
     [
         "#topic-999", "#topic-9", "#topic--1", "#topic-x", "#word-zzz", "#word-%E0%A4%A", "#place-600", "#nonsense",
-        "#space-99",
+        "#space-99", "#groups-99", "#group-4", "#time-1",
     ],
 )  # fmt: skip
 def test_addresses_of_nothing_say_so(fitted, visit, address):
@@ -250,7 +257,7 @@ def test_addresses_of_nothing_say_so(fitted, visit, address):
     # What is there instead works.
     go(page, "#overview")
     page.locator("table.topics .topic-link").first.click()
-    assert hash_of(page) == f"#topic-{fitted.ranked[0]}"
+    assert hash_of(page) == f"#topic-{fitted.ordered[0]}"
     assert page.locator(".missing-note").count() == 0
 
 
@@ -290,7 +297,10 @@ def test_links_of_the_page_lead_somewhere(fitted, visit):
         )
         assert links
         for link in links:
-            known = re.fullmatch(r"#(overview|space|model|main|topic-(\d+)|word-(\w+))", link)
+            known = re.fullmatch(
+                r"#(overview|time|groups|hierarchy|space|model|main|group-[0-3]|(?:topic|groups)-(\d+)|word-(\w+))",
+                link,
+            )
             assert known, link
             assert known[2] is None or int(known[2]) < fitted.record.n_components
             assert known[3] is None or known[3] in fitted.words
@@ -304,7 +314,7 @@ def test_a_model_of_few_topics(tmp_path, visit, n_topics):
     model = drawn_model(30, n_topics, 20)
     path = explorer(model, tmp_path / "topics.html")
     page = visit(path)
-    assert rows_of(page) == Written(path, model).ranked
+    assert rows_of(page) == Written(path, model).ordered
     assert page.locator(".map-node").count() == n_topics
     for address in ("#topic-0", "#word-word3", "#space", "#model"):
         go(page, address)

@@ -12,6 +12,7 @@ import pytest
 import anchorwords as aw
 from anchorwords.exploring.page import explorer
 from anchorwords.exploring.plain import name
+from anchorwords.interpret.naming import topic_names
 
 from .conftest import Written, drawn_model, go, heading_of, overflow_of, rows_of, texts_of, view_of
 from .test_browser_kinds import PHONE
@@ -60,6 +61,7 @@ CONTROLS = [
 BLANKS = ["", " ", "\u3000", " padded ", "\u200d"]
 LONG = ["x" * 10_000, "y" * 9_000 + "z", "W" * 10_000, "﷽" * 3_000, "long " * 2_000]
 WORDS = MARKUP + TEMPLATES + NAMES + ADDRESSES + SCRIPTS + EMOJI + CONTROLS + BLANKS + LONG
+GROUPS = [MARKUP[0], "\u202e" + SCRIPTS[0], LONG[2], TEMPLATES[0], "__proto__"]
 K = 5
 
 
@@ -84,10 +86,12 @@ def hostile(tmp_path_factory):
     explorer(
         model,
         path,
-        aw.Corpus(counts, WORDS, names),
+        aw.Corpus(counts, WORDS, names, documents={MARKUP[1]: [GROUPS[m % len(GROUPS)] for m in range(40)]}),
         title="</title><script>window.hacked=1</script> {{data}} $& \u202e" + "T" * 500,
         labels=[MARKUP[0], TEMPLATES[0], "\u202e" + SCRIPTS[0], LONG[0], ""],
         texts=texts,
+        time=np.arange(40) // 10,
+        by=MARKUP[1],
     )
     return Written(path, model)
 
@@ -104,7 +108,9 @@ def check_harmless(page):
 
 
 def addresses():
-    return ["#overview", *(f"#topic-{k}" for k in range(K)), "#space", "#model"]
+    topics = [f"#topic-{k}" for k in range(K)]
+    groups = [f"#group-{g}" for g in range(len(GROUPS))]
+    return ["#overview", *topics, "#time", "#groups", *groups, "#groups-3", "#hierarchy", "#space", "#model"]
 
 
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["desktop", "phone"])
@@ -122,13 +128,13 @@ def test_title_and_labels_are_text(hostile, visit):
     assert title.startswith("</title><script>window.hacked=1</script> {{data}} $& ")
     assert len(title) <= 80
     assert heading_of(page) == title
-    assert rows_of(page) == hostile.ranked
+    assert rows_of(page) == hostile.ordered
     labels = dict(zip(rows_of(page), texts_of(page, ".topics .topic-link .label"), strict=True))
     assert labels[0] == MARKUP[0]
     assert labels[1] == "{{data}}"
     assert labels[2] == "\ufffd" + SCRIPTS[0]
     assert labels[3] == "x" * 79 + "…"
-    assert labels[4] == "(blank)"
+    assert labels[4] == seen(topic_names(hostile.record)[4])  # an empty label is the automatic name
     for k in range(K):
         page.locator(f".map-node[data-topic='{k}'] circle").hover()
         assert page.locator("#tip .tip-head bdi").text_content() == labels[k]
@@ -164,6 +170,16 @@ def test_documents_are_text(hostile, visit):
     assert len(names) > 10
     assert any("onerror" in text for text in begun)
     assert all(len(text) <= 320 for text in begun)
+
+
+def test_groups_are_text(hostile, visit):
+    page = visit(hostile.path, "#groups")
+    assert sorted(texts_of(page, ".heat-group")) == sorted(name(group) for group in GROUPS)
+    assert heading_of(page) == f"Topics by group: {MARKUP[1]}"
+    for head in page.locator(".heat-group").all():
+        head.click()
+        assert page.locator(".detail h2").text_content() == head.text_content()
+        check_harmless(page)
 
 
 def test_every_word_has_a_view_of_its_own(hostile, visit):

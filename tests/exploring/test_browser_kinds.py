@@ -25,7 +25,7 @@ TARGET = 24
 
 def addresses(written):
     word = written.words[int(written.record.anchors[0])]
-    return ["#overview", "#topic-0", f"#word-{word}", "#space", "#model"]
+    return ["#overview", "#topic-0", f"#word-{word}", "#time", "#groups", "#hierarchy", "#space", "#model"]
 
 
 def ground(page):
@@ -71,7 +71,7 @@ def test_what_is_to_be_tapped_is_high_enough(fitted, visit):
 
 def test_a_tap_opens_a_topic_and_a_word(fitted, visit):
     page = visit(fitted.path, **PHONE)
-    k = fitted.ranked[0]
+    k = fitted.ordered[0]
     page.locator(f".map-node[data-topic='{k}'] circle").tap()
     assert hash_of(page) == f"#topic-{k}"
     assert not page.locator("#tip").is_visible()  # there is no pointer that it could follow

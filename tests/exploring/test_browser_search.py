@@ -195,7 +195,7 @@ def test_a_slash_goes_to_the_search(fitted, visit):
 
 
 def test_arrows_go_from_topic_to_topic_and_around(fitted, visit):
-    order = fitted.ranked
+    order = fitted.ordered
     page = visit(fitted.path, f"#topic-{order[0]}")
     for expected in [*order[1:], order[0]]:
         page.keyboard.press("ArrowRight")
@@ -218,7 +218,7 @@ def test_the_map_is_walked_by_keys(fitted, visit):
         " return [Number(document.activeElement.dataset.topic), box.x + box.width / 2, box.y + box.height / 2] })()"
     )
     start = page.evaluate(centre)
-    assert start[0] == fitted.ranked[0]  # the largest comes first
+    assert start[0] == fitted.ordered[0]  # the first one in reading order
     assert page.locator("#tip").is_visible()
     moved = 0
     for key, axis, sign in [("ArrowRight", 1, 1), ("ArrowDown", 2, 1), ("ArrowLeft", 1, -1), ("ArrowUp", 2, -1)] * 2:

@@ -186,7 +186,7 @@ def test_documents_are_those_with_most_of_the_topic(fitted, visit):
 
 
 def test_buttons_step_through_topics(fitted, visit):
-    order = fitted.ranked
+    order = fitted.ordered
     page = visit(fitted.path, f"#topic-{order[0]}")
     page.locator(".step").nth(1).click()
     assert hash_of(page) == f"#topic-{order[1]}"

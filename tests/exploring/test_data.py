@@ -17,7 +17,7 @@ from anchorwords.exceptions import InputError
 from anchorwords.exploring import word_cards as choice
 from anchorwords.exploring.data import FORMAT, VERSION, explorer_data
 from anchorwords.exploring.plain import LONGEST_NAME, LONGEST_TEXT, number
-from anchorwords.interpret.naming import topic_names
+from anchorwords.interpret.naming import automatic_labels, topic_names
 
 from .made import bare, fitted, made_model, sampled
 
@@ -41,8 +41,10 @@ def check_data(data):
     assert {len(values) for values in listed.values()} == {W}
     assert sorted(topic["rank"] for topic in topics) == list(range(1, K + 1))
     width, height = data["map"]["aspect"], 1.0
-    for k, topic in enumerate(topics):
-        assert topic["topic"] == k
+    ids = [topic["topic"] for topic in topics]
+    assert len(set(ids)) == K
+    assert sorted(topic["reading"] for topic in topics) == list(range(1, K + 1))
+    for topic in topics:
         assert len(topic["words"]) == len(topic["probabilities"])
         for places in (topic["anchors"], topic["words"], topic["prominent"], topic["characteristic"]):
             assert all(0 <= place < W for place in places)
@@ -53,7 +55,9 @@ def check_data(data):
         (x, y), radius = topic["place"], topic["radius"]
         assert radius <= x <= width - radius
         assert radius <= y <= height - radius
-        assert all(entry["topic"] != k and 0 <= entry["topic"] < K for entry in topic["neighbours"])
+        assert all(entry["topic"] != topic["topic"] and entry["topic"] in ids for entry in topic["neighbours"])
+        assert topic["automatic"] or not topic["words"]
+        assert topic["label"] or not topic["words"]
         if (tree := topic["tree"]) is not None:
             n = len(tree["words"])
             assert all(0 <= place < W for place in tree["words"])
@@ -62,21 +66,37 @@ def check_data(data):
             assert all(0 <= i < j < n and 0.0 <= weight <= 1.0 for i, j, weight in tree["edges"])
             assert set(tree["words"]) <= {*topic["prominent"], *topic["characteristic"]}
     for k, m, affinity, sure in data["map"]["edges"]:
-        assert 0 <= k < m < K
+        assert k != m
+        assert {k, m} <= set(ids)
         assert affinity > 1.0
         assert sure in (None, True, False)
     for own in listed["topics"]:
-        assert all(0 <= k < K for k in own[::2])
+        assert all(k in ids for k in own[::2])
         assert sum(own[1::2]) <= 1.0 + 0.001 * len(own)
     for own in listed["companions"]:
         assert all(0 <= place < W for place in own[::2])
     if space is not None:
         assert len(space["x"]) == len(space["y"]) == W
-        assert all(0 <= k < K for k in space["hull"])
+        assert all(k in ids for k in space["hull"])
+    check_hierarchy(data["hierarchy"], ids)
     for text in texts_of(data):
         assert all(char.isprintable() or char in "\u200c\u200d" for char in text)
         assert len(text) <= 2 * LONGEST_TEXT
     return data
+
+
+def check_hierarchy(tree, ids):
+    """Every topic is merged once, merges lose ever more, and the last one leaves one cluster."""
+    assert sorted(tree["order"]) == sorted(ids)
+    assert len(tree["merges"]) == len(ids) - 1
+    alive = set(ids)
+    for m, (left, right, _) in enumerate(tree["merges"]):
+        assert {left, right} <= alive
+        alive = alive - {left, right} | {-(m + 1)}
+    assert len(alive) == 1
+    heights = [height for *_, height in tree["merges"]]
+    assert heights == sorted(heights)
+    assert all(0.0 <= height <= 1.0 for height in heights)
 
 
 def texts_of(value):
@@ -249,7 +269,8 @@ def test_title_and_labels():
     data = explorer_data(fitted(), title="What\nthey <say>", labels=["a", "b" * 200, "\x00", "", "<i>"])
     assert data["title"] == "What\N{REPLACEMENT CHARACTER}they <say>"
     labels = [topic["label"] for topic in data["topics"]]
-    assert labels[:1] + labels[2:] == ["a", "\N{REPLACEMENT CHARACTER}", "", "<i>"]
+    # A topic without a label is shown by its automatic name.
+    assert labels[:1] + labels[2:] == ["a", "\N{REPLACEMENT CHARACTER}", topic_names(fitted())[3], "<i>"]
     assert len(labels[1]) == LONGEST_NAME
     assert explorer_data(fitted())["title"] == "5 topics"
     assert len(explorer_data(fitted(), title="t" * 10**5)["title"]) == LONGEST_NAME
@@ -269,7 +290,8 @@ def test_labels_of_the_model_are_used(nameless):
     model.model_ = model.model_.with_labels(own)
     for labelled in (model, model.model_, bare(model.model_)):
         labels = [topic["label"] for topic in check_data(explorer_data(labelled, sampled()))["topics"]]
-        assert labels == ["first", "<i>", labels[2], "\N{REPLACEMENT CHARACTER}", ""]
+        assert labels[:2] == ["first", "<i>"]
+        assert labels[3:] == ["\N{REPLACEMENT CHARACTER}", automatic_labels(fitted())[4]]
         assert len(labels[2]) == LONGEST_NAME
 
 
@@ -388,7 +410,8 @@ def keys_of(value):
 
 def test_every_key_is_described():
     corpus = sampled()
-    made = [explorer_data(fitted(kind), corpus, texts=["text"] * 301) for kind in ("stable", "refined", "ap")]
+    by = {"time": np.arange(301) % 4, "by": [f"group {m % 3}" for m in range(301)]}
+    made = [explorer_data(fitted(kind), corpus, texts=["text"] * 301, **by) for kind in ("stable", "refined", "ap")]
     wanted = {key for data in made for key in keys_of(data)}
     assert {"text", "affinity_low", "stable_words", "log_likelihood", "violation"} <= wanted
     page = DOCS.read_text(encoding="utf-8")

@@ -9,6 +9,7 @@ from anchorwords.exploring.layout import topic_map
 from anchorwords.exploring.plain import number
 from anchorwords.exploring.topic_cards import strong_edges, topic_rows, tree_of
 from anchorwords.interpret.association import topic_association
+from anchorwords.interpret.order import reading_order
 from anchorwords.metrics.incoherence import topic_trees
 from anchorwords.model import Stability
 
@@ -39,6 +40,7 @@ def rows_of(model, **changes):
     parts = {
         "place_of": np.arange(N),
         "labels": [f"label {k}" for k in range(K)],
+        "automatic": [f"automatic {k}" for k in range(K)],
         "lists": {
             "words": [np.arange(k, k + 5) for k in range(K)],
             "prominent": [np.arange(k, k + 3) for k in range(K)],
@@ -93,8 +95,9 @@ def test_a_row_for_each_topic(model):
     by_rank = sorted(rows, key=lambda row: row["rank"])
     assert [row["rank"] for row in by_rank] == list(range(1, 16))
     assert [row["topic"] for row in by_rank] == np.argsort(-model.prevalence, kind="stable").tolist()
+    assert [row["topic"] for row in sorted(rows, key=lambda row: row["reading"])] == reading_order(model)
     for k, row in enumerate(rows):
-        assert row["label"] == f"label {k}"
+        assert (row["label"], row["automatic"]) == (f"label {k}", f"automatic {k}")
         assert row["prevalence"] == number(model.prevalence[k])
         assert row["anchors"] == [model.anchors[k]]
         assert row["probabilities"] == [number(model.B[i, k], 6) for i in row["words"]]

@@ -41,6 +41,25 @@ def explore(
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Show topics over time: the column of --corpus with dates or numbers."),
+    ] = None,
+    freq: Annotated[
+        str | None,
+        typer.Option(
+            help="Length of the periods of --time: YE, QE, ME, W or D for dates, also with a number as in 5YE; a width such "
+            "as 5 for numbers; quantiles:8 for either. Default: chosen from the data."
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Show topics in groups of documents: the column of --corpus with labels."),
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="Split the labels of --by at this separator, such as ';': a document counts in each group."),
+    ] = None,
     no_texts: Annotated[
         bool, typer.Option("--no-texts", help="Do not show how the documents of --corpus begin, only their names.")
     ] = False,
@@ -60,26 +79,34 @@ def explore(
 
     It holds a map of the topics, their words, what goes with each word, and with --corpus the documents that a topic has
     most of. Where documents are text it also holds how these begin: use --no-texts where that is not to be passed on.
+    --time adds how topics change over time, --by how prevalent they are in groups of documents. Labels that you edit on
+    the page can be exported from it and applied to the model with "anchorwords edit --labels".
 
     Example: anchorwords explore kos-model -o kos.html --corpus docword.kos.txt.gz
 
     Example: anchorwords explore kos-model --serve
+
+    Example: anchorwords explore news-model --corpus news.csv --text-column text --time date --freq YE --by section
     """
     from ..exploring.data import explorer_data
     from ..exploring.page import rendered
     from .console import document_progress, say
 
     _check(reading, corpus, no_texts, serve, port, no_browser, as_json)
+    columns = _columns(corpus, time, freq, by, split)
     if output is None and not serve and not as_json:
         output = _PAGE
     fitted = loaded(model)
     with (
         _written(output, as_json) as partial,
-        _source(fitted, corpus, reading, quiet, jobs) as source,
+        _source(fitted, corpus, reading, columns, quiet, jobs) as source,
         document_progress("Documents", quiet) as progress,
     ):
         texts = None if no_texts else _texts(corpus, reading, progress)
-        data = explorer_data(fitted, source, title=title, texts=texts, n_jobs=jobs, progress=progress)
+        data = explorer_data(
+            fitted, source, title=title, texts=texts, time=time, freq=_freq(freq), by=by, separator=split, n_jobs=jobs,
+            progress=progress,
+        )  # fmt: skip
         whole = json_text(as_plain(data)) + "\n" if as_json else rendered(data)
         if partial is not None:
             partial.write_text(whole, encoding="utf-8", errors="replace", newline="\n")
@@ -112,6 +139,29 @@ def _check(
             )
 
 
+def _columns(corpus: str | None, time: str | None, freq: str | None, by: str | None, split: str | None) -> list[str]:
+    """Columns of the documents that are needed, or BadParameter where options do not go together."""
+    for option, needed, missing in (
+        ("--freq", "--time", freq is not None and time is None),
+        ("--split", "--by", split is not None and by is None),
+        ("--time", "--corpus", time is not None and corpus is None),
+        ("--by", "--corpus", by is not None and corpus is None),
+    ):
+        if missing:
+            raise typer.BadParameter(f"{option} needs {needed}: give both")
+    if split == "":
+        raise typer.BadParameter("--split must be a separator such as ';', but is empty")
+    return [column for column in (time, by) if column is not None]
+
+
+def _freq(text: str | None) -> str | float | None:
+    """A width as a number, anything else as it is."""
+    try:
+        return text if text is None else float(text)
+    except ValueError:
+        return text
+
+
 def _written(output: Path | None, as_json: bool) -> AbstractContextManager[Path | None]:
     """The file to fill; refused before there is any work where it cannot be."""
     from ..storage.writing import file_written_whole
@@ -129,9 +179,10 @@ def _written(output: Path | None, as_json: bool) -> AbstractContextManager[Path 
 
 
 def _source(
-    fitted: AnchorTopicModel, corpus: str | None, reading: dict[str, Any], quiet: bool, jobs: int | None
-) -> AbstractContextManager[Corpus | None]:
-    return nullcontext() if corpus is None else opened(corpus, reading, quiet, jobs, like=fitted)
+    fitted: AnchorTopicModel, corpus: str | None, reading: dict[str, Any], columns: list[str], quiet: bool,
+    jobs: int | None,
+) -> AbstractContextManager[Corpus | None]:  # fmt: skip
+    return nullcontext() if corpus is None else opened(corpus, reading, quiet, jobs, like=fitted, column=columns)
 
 
 def _texts(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,18 +14,21 @@ from .._validation import check_n_jobs
 from .._version import __version__
 from ..interpret.association import topic_association
 from ..interpret.companions import FactoredCooccurrence
-from ..interpret.naming import automatic_labels, ranking_for
+from ..interpret.naming import automatic_labels, ranking_for, topic_names
 from ..interpret.ranking import check_ranking, word_probabilities
 from ..interpret.relevance import STEP, words_at_any_weight
 from ..interpret.topic_words import characteristic_indices, prominent_indices, words_of
 from ..metrics.incoherence import N_WORDS, topic_trees
 from ..metrics.reference import Reference
-from ..model import TopicModel, as_topic_model, checked_labels
+from ..model import TopicModel, as_topic_model
 from ..sources.convert import in_columns
 from .document_cards import Progress, Texts, check_texts, topic_documents
 from .facts import convergence, facts, likelihood, measured, parameters
+from .groups_view import groups_data
+from .hierarchy_view import hierarchy_data
 from .layout import ASPECT, topic_map
 from .plain import name, number
+from .time_view import time_data, topics_in_time
 from .topic_cards import strong_edges, topic_rows, tree_of
 from .word_cards import choose_words, word_columns, word_space
 
@@ -41,6 +46,10 @@ def explorer_data(
     title: str | None = None,
     labels: Sequence[str] | None = None,
     texts: Texts | None = None,
+    time: Any = None,
+    freq: Any = None,
+    by: Any = None,
+    separator: str | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -56,11 +65,21 @@ def explorer_data(
     title : str, optional
         Of the page.
     labels : sequence of K str, optional
-        Names of the topics, such as :func:`label_topics` gives; by default those of the model or, without any, its
-        automatic labels.
+        Names of the topics, such as :func:`label_topics` gives; by default those of the model. A topic whose label is
+        empty is shown by its automatic name.
     texts : sequence of str, or callable, optional
         Text of each document of the corpus, to show how the listed ones begin; or a function that is called once with the
         rows that are wanted, and returns a mapping from row to text.
+    time : str or sequence of M dates or numbers, optional
+        Show topics over time: the name of a column of the documents table, or the time of each document, as ``by`` in
+        :func:`topics_over_time`.
+    freq : str or number, optional
+        How to divide the documents into periods, such as "YE" for years, as in :func:`topics_over_time`.
+    by : str or sequence of M labels, optional
+        Show topics in groups of documents: the name of a column of the documents table, or a label for each document, as
+        in :func:`prevalence_by`.
+    separator : str, optional
+        Split the labels of groups at this separator, such as ";", as in :func:`prevalence_by`.
     n_jobs : int or None
         Threads; the result does not depend on it.
     progress : callable, optional
@@ -80,17 +99,22 @@ def explorer_data(
     if record.vocabulary is None and source is not None:
         record = record.with_vocabulary(source.words)
     words, ranking = words_of(record), ranking_for(record)
-    named = _labels(record, labels)
+    named, automatic = _labels(record, labels), automatic_labels(record)
     lists = _lists(record)
+    over_time = topics_in_time(record, source, time, freq, words, jobs)
+    groups = groups_data(record, source, by, separator, jobs)
     together = FactoredCooccurrence(record)
     reference = Reference.of_operator(together) if source is None else Reference(source, record.vocabulary, n_jobs=jobs)
     metrics, per_topic = measured(record, reference, source is not None, jobs)
-    columns = choose_words(record, [top for tops in lists.values() for top in tops])
+    listed = [top for tops in lists.values() for top in tops]
+    if over_time is not None:
+        listed += [change.columns() for change in over_time.changes]
+    columns = choose_words(record, listed)
     place_of = np.full(record.n_words, -1, dtype=np.intp)
     place_of[columns] = np.arange(columns.size)
     association = topic_association(record)
     placed = topic_map(record.prevalence, association)
-    topics = topic_rows(record, place_of, named, lists, placed, association, per_topic)
+    topics = topic_rows(record, place_of, named, automatic, lists, placed, association, per_topic)
     for row, tree in zip(topics, _trees(record, place_of, lists, reference), strict=True):
         row["tree"] = tree
     if source is not None:
@@ -106,6 +130,7 @@ def explorer_data(
         "n_topics": record.n_components,
         "n_words": record.n_words,
         "n_documents": record.provenance.n_docs,
+        "fingerprint": _fingerprint(topics, words, lists["prominent"]),
         "level": None if record.stability is None else number(record.stability.level),
         "weight": check_ranking("relevance") if ranking == "relevance" else 1.0,
         "step": STEP,
@@ -114,6 +139,9 @@ def explorer_data(
         "topics": topics,
         "words": word_columns(record, columns, words, p, together),
         "space": word_space(record, columns),
+        "time": time_data(over_time, place_of),
+        "groups": groups,
+        "hierarchy": hierarchy_data(record),
         "model": {
             "facts": facts(record, None if source is None else source.n_docs, columns.size),
             "parameters": parameters(record),
@@ -124,11 +152,15 @@ def explorer_data(
     }
 
 
-def _labels(record: TopicModel, labels: Any) -> Sequence[str]:
-    """Those given, else those of the model, else automatic ones."""
-    if labels is not None:
-        return checked_labels(labels, record.n_components)
-    return automatic_labels(record) if record.labels is None else record.labels
+def _labels(record: TopicModel, labels: Any) -> list[str]:
+    """Those given, else those of the model; automatic ones for topics without a label."""
+    return topic_names(record if labels is None else record.with_labels(labels))
+
+
+def _fingerprint(topics: Sequence[dict[str, Any]], words: Sequence[str], prominent: Sequence[IntArray]) -> str:
+    """A short hash of the ids and words of the topics, by which a browser tells the labels of one model from another's."""
+    told = [[row["topic"], *(words[i] for i in top.tolist())] for row, top in zip(topics, prominent, strict=True)]
+    return hashlib.sha256(json.dumps(told).encode("ascii")).hexdigest()[:16]
 
 
 def _lists(record: TopicModel) -> dict[str, list[IntArray]]:

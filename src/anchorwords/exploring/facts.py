@@ -102,8 +102,13 @@ def facts(record: TopicModel, n_measured: int | None, n_words_shown: int) -> lis
         Documents that the page was made with.
     n_words_shown : int
     """
+    edits = len(record.edits)
     rows = [
-        _fact("Topics", record.n_components, "K, the number that was asked for"),
+        _fact(
+            "Topics",
+            record.n_components,
+            f"after {edits:,} edit{'s' if edits > 1 else ''}" if edits else "K, the number that was asked for",
+        ),
         _fact("Words", record.n_words, "N, the vocabulary of the model"),
         _fact("Words in this page", n_words_shown, _sample(record, n_words_shown)),
     ]

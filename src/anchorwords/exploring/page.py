@@ -61,7 +61,8 @@ def explorer(
     height : int, optional
         Height of the page in a notebook, in pixels; 720 by default.
     **options
-        ``title``, ``labels``, ``texts``, ``n_jobs`` and ``progress``, as in :func:`explorer_data`.
+        ``title``, ``labels``, ``texts``, ``time``, ``freq``, ``by``, ``separator``, ``n_jobs`` and ``progress``, as in
+        :func:`explorer_data`.
 
     Returns
     -------

@@ -50,6 +50,11 @@ def _size(char: str) -> int:
     return 6 if char in "<>&" else len(char.encode("utf-8"))
 
 
+def left_out(n: int, noun: str, which: str) -> str:
+    """A sentence such as "3 documents without a time were left out."."""
+    return f"{n:,} {noun} {which} was left out." if n == 1 else f"{n:,} {noun}s {which} were left out."
+
+
 def beginning(text: Any) -> str:
     """How a document begins, white space run together."""
     letters = str(text)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..interpret.association import Association
+from ..interpret.order import reading_positions
 from ..interpret.topic_words import by_prevalence, stability_by_topic
 from ..metrics.incoherence import TopicTree
 from ..model import TopicModel
@@ -38,26 +39,31 @@ def strong_edges(model: TopicModel, association: Association) -> list[list[Any]]
     np.put_along_axis(first, order[:, :1], True, axis=1)
     kept = strong & ((chosen & chosen.T) | first | first.T)
     pairs = zip(*(ends.tolist() for ends in np.nonzero(np.triu(kept, 1))), strict=True)
-    return [[k, m, number(ratio[k, m], 3), None if sure is None else bool(sure[k, m])] for k, m in pairs]
+    return [
+        [model.ids[k], model.ids[m], number(ratio[k, m], 3), None if sure is None else bool(sure[k, m])]
+        for k, m in pairs
+    ]
 
 
 def topic_rows(
     model: TopicModel,
     place_of: IntArray,
     labels: Sequence[str],
+    automatic: Sequence[str],
     lists: Mapping[str, Sequence[IntArray]],
     placed: tuple[FloatArray, FloatArray],
     association: Association,
     measured: Mapping[str, FloatArray],
 ) -> list[dict[str, Any]]:
-    """One dict a topic, in the order of topic ids.
+    """One dict per topic, in the order of the model.
 
     Parameters
     ----------
     model : TopicModel
     place_of : (N,) int array
         Place of each column in the page's list of words.
-    labels : sequence of K str
+    labels, automatic : sequence of K str
+        The names that are shown, and the automatic ones.
     lists : mapping of str to K arrays
         Columns: ``words`` (all that the slider can show), ``prominent``, ``characteristic``.
     placed : places and radii on the map
@@ -67,15 +73,17 @@ def topic_rows(
         Metrics of each topic.
     """
     p, sure = model.prevalence, stability_by_topic(model)
-    rank = np.argsort(by_prevalence(model)) + 1
+    rank, reading = np.argsort(by_prevalence(model)) + 1, np.argsort(reading_positions(model)) + 1
     rows = []
     for k in range(model.n_components):
         words = lists["words"][k]
         anchors = [model.anchors[k]] if model.anchor_groups is None else list(model.anchor_groups[k])
         row: dict[str, Any] = {
-            "topic": k,
+            "topic": model.ids[k],
             "rank": int(rank[k]),
+            "reading": int(reading[k]),
             "label": name(labels[k]),
+            "automatic": name(automatic[k]),
             "prevalence": number(p[k]),
             "place": numbers(placed[0][k], 4),
             "radius": number(placed[1][k], 4),
@@ -98,7 +106,7 @@ def _neighbours(model: TopicModel, association: Association, k: int) -> list[dic
     sure = model.stability
     found = []
     for m in order[:_NEIGHBOURS]:
-        entry = {"topic": m, "probability": number(model.A[k, m], 4), "affinity": number(ratio[k, m], 4)}
+        entry = {"topic": model.ids[m], "probability": number(model.A[k, m], 4), "affinity": number(ratio[k, m], 4)}
         if sure is not None:
             entry["affinity_low"] = number(sure.correlation_low[k, m] / expected[k, m], 4)
             entry["affinity_high"] = number(sure.correlation_high[k, m] / expected[k, m], 4)

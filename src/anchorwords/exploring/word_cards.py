@@ -51,18 +51,20 @@ def word_columns(
 ) -> dict[str, list[Any]]:
     """What there is to say of each word, one list a quantity; words are called by their place in these lists."""
     places, ratios = together.companions(columns, _COMPANIONS)
+    ids = np.array(model.ids)
     return {
         "text": [name(words[i]) for i in columns.tolist()],
         "probability": numbers(p[columns], 6),
-        "topics": [_alternating(*_topics_of(model.word_topics[i])) for i in columns.tolist()],
+        "topics": [_alternating(*_topics_of(model.word_topics[i], ids)) for i in columns.tolist()],
         "companions": [_alternating(own, numbers(ratio, 3)) for own, ratio in zip(places, ratios, strict=True)],
     }
 
 
-def _topics_of(shares: FloatArray) -> tuple[IntArray, list[Any]]:
+def _topics_of(shares: FloatArray, ids: IntArray) -> tuple[IntArray, list[Any]]:
+    """Ids of the topics that have most of a word, and their shares."""
     top = largest(shares, _TOPICS)
     top = top[shares[top] >= _LEAST_SHARE]
-    return top, numbers(shares[top], 3)
+    return ids[top], numbers(shares[top], 3)
 
 
 def _alternating(places: IntArray, values: list[Any]) -> list[Any]:
@@ -89,5 +91,5 @@ def word_space(model: TopicModel, columns: IntArray) -> dict[str, Any] | None:
         "explained": numbers(found.explained, 4),
         "x": numbers(xy[:, 0], 5),
         "y": numbers(xy[:, 1], 5),
-        "hull": hull(found.xy[model.anchors]).tolist(),
+        "hull": [model.ids[k] for k in hull(found.xy[model.anchors]).tolist()],
     }

@@ -14,13 +14,13 @@ function assigned() {
   for (const topic of order) {
     const cost = HUES.map((_, hue) =>
       topics.reduce((sum, other) => {
-        if (colours[other.topic] !== hue) return sum;
+        if (colours[other.position] !== hue) return sum;
         const dx = topic.place[0] - other.place[0];
         const dy = topic.place[1] - other.place[1];
         return sum + 1 / (dx * dx + dy * dy + 1e-4);
       }, 0),
     );
-    colours[topic.topic] = cost.indexOf(Math.min(...cost));
+    colours[topic.position] = cost.indexOf(Math.min(...cost));
   }
   return colours;
 }
@@ -29,7 +29,7 @@ const hues = assigned();
 
 /** The colour of a topic. */
 export function colourOf(topic) {
-  return HUES[hues[topic.topic]];
+  return HUES[hues[topic.position]];
 }
 
 /** A colour between dark and light for a share from 0 to 1. */

@@ -9,8 +9,22 @@ export const edges = page.map.edges;
 /** What stands between words in a line: names of songs and films have spaces of their own. */
 export const between = words.text.some((text) => text.trim().includes(" ")) ? " · " : " ";
 
-/** Topics, most prevalent first, as tables list them. */
+// Topics are called by their ids, which edits of the model leave gaps in; their position is for lists inside this page.
+topics.forEach((topic, position) => {
+  topic.position = position;
+});
+const byId = new Map(topics.map((topic) => [topic.topic, topic]));
+
+/** The topic of an id, or undefined. */
+export function topicOf(id) {
+  return byId.get(id);
+}
+
+/** Topics, most prevalent first. */
 export const byRank = [...topics].sort((a, b) => a.rank - b.rank);
+
+/** Topics in reading order: large and specific ones first, vague ones last. */
+export const inOrder = [...topics].sort((a, b) => a.reading - b.reading);
 
 const places = new Map();
 words.text.forEach((text, place) => {
@@ -39,12 +53,12 @@ export function wordsLike(text, most) {
   return [...begins.sort(frequent), ...holds.sort(frequent)].slice(0, most);
 }
 
-/** Topics that are called by a number or whose label holds a text. */
+/** Topics of an id, or whose label holds a text. */
 export function topicsLike(text, most) {
   const wanted = text.toLowerCase().replace(/^(topic\s*|#)/, "");
   if (wanted === "") return [];
   const called = topics.filter((topic) => String(topic.topic) === wanted);
-  const labelled = byRank.filter((topic) => !called.includes(topic) && topic.label.toLowerCase().includes(wanted));
+  const labelled = inOrder.filter((topic) => !called.includes(topic) && topic.label.toLowerCase().includes(wanted));
   return [...called, ...labelled].slice(0, most);
 }
 
@@ -63,7 +77,7 @@ export function topicsOfWord(place) {
 /** The topic that has most of a word; null where none has. */
 export function mainTopic(place) {
   const own = words.topics[place];
-  return own.length ? topics[own[0]] : null;
+  return own.length ? topicOf(own[0]) : null;
 }
 
 /** Words of a topic by relevance: weight * log B + (1 - weight) * log(B / p), the best first. */

@@ -7,6 +7,9 @@ import { searchField } from "./search.js";
 const KEY = "anchorwords-theme";
 const VIEWS = [
   ["overview", "Overview"],
+  ...(page.time === null ? [] : [["time", "Time"]]),
+  ...(page.groups === null ? [] : [["groups", "Groups"]]),
+  ...(page.hierarchy === null || page.n_topics < 2 ? [] : [["hierarchy", "Hierarchy"]]),
   ["space", "Space"],
   ["model", "Model"],
 ];

@@ -8,7 +8,7 @@ const HEIGHT = 240;
 const ROOM = { left: 62, right: 14, top: 12, bottom: 36 };
 
 /** Round numbers within a range: powers of ten on a logarithmic axis. */
-function ticks(low, high, logarithmic) {
+export function ticks(low, high, logarithmic) {
   if (logarithmic) {
     const [first, last] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
     const step = Math.max(1, Math.ceil((last - first + 1) / 6));

@@ -1,7 +1,7 @@
 // Topics as a map: near where they share documents, as large as they are prevalent, joined where they go together.
 
 import { colourOf, inkOn, shade } from "./colour.js";
-import { byRank, edges, page, relevant, topics } from "./data.js";
+import { byRank, edges, inOrder, page, relevant, topicOf, topics } from "./data.js";
 import { el, shortened, svg, textWidth, userText } from "./dom.js";
 import { FIGURES } from "./figures.js";
 import { percent, plain } from "./format.js";
@@ -64,7 +64,7 @@ export function topicMap({ selected = null, heat = null, small = false, label })
         class: topic === selected ? "map-node selected" : "map-node",
         "data-topic": topic.topic,
         "aria-label": `Topic ${topic.topic}: ${topic.label}, ${percent(topic.prevalence)}`,
-        tabindex: topic === (selected ?? byRank[0]) ? 0 : -1,
+        tabindex: topic === (selected ?? inOrder[0]) ? 0 : -1,
       },
       circle,
       number,
@@ -72,14 +72,14 @@ export function topicMap({ selected = null, heat = null, small = false, label })
     return { topic, node, circle, number, x: 0, y: 0, radius: 0 };
   });
   // Small circles lie on top, so that none is out of reach.
-  for (const { topic } of byRank.map((topic) => ({ topic }))) circles.append(nodes[topic.topic].node);
-  const joints = edges.map(([k, m, affinity, sure]) => {
+  for (const topic of byRank) circles.append(nodes[topic.position].node);
+  const joints = edges.map(([id, other, affinity, sure]) => {
     const line = svg("line", {
       class: sure === false ? "unsure" : null,
       "stroke-width": Math.min(1 + 1.3 * Math.log2(affinity / 1.2), 6).toFixed(2),
     });
     lines.append(line);
-    return { line, k, m };
+    return { line, from: nodes[topicOf(id).position], to: nodes[topicOf(other).position] };
   });
 
   const paint = () => {
@@ -107,11 +107,11 @@ export function topicMap({ selected = null, heat = null, small = false, label })
       entry.node.setAttribute("transform", `translate(${entry.x.toFixed(2)},${entry.y.toFixed(2)})`);
       entry.number.style.setProperty("display", entry.radius >= 9 ? "" : "none");
     }
-    for (const { line, k, m } of joints) {
-      line.setAttribute("x1", nodes[k].x.toFixed(2));
-      line.setAttribute("y1", nodes[k].y.toFixed(2));
-      line.setAttribute("x2", nodes[m].x.toFixed(2));
-      line.setAttribute("y2", nodes[m].y.toFixed(2));
+    for (const { line, from, to } of joints) {
+      line.setAttribute("x1", from.x.toFixed(2));
+      line.setAttribute("y1", from.y.toFixed(2));
+      line.setAttribute("x2", to.x.toFixed(2));
+      line.setAttribute("y2", to.y.toFixed(2));
     }
     if (!small || heat !== null) write(width, height);
   };
@@ -119,11 +119,11 @@ export function topicMap({ selected = null, heat = null, small = false, label })
   const write = (width, height) => {
     // Where many topics share the room, more of them have a name when names are short.
     const longest = Math.round(Math.min(26, 12 + (zoom.view.scale ** 2 * width * height) / (1500 * topics.length)));
-    const points = (heat === null ? byRank : [...heat.keys()].map((id) => topics[id]))
-      .map((topic) => nodes[topic.topic])
+    const points = (heat === null ? inOrder : [...heat.keys()].map(topicOf))
+      .map((topic) => nodes[topic.position])
       .filter((node) => node.x > -20 && node.y > -20 && node.x < width + 20 && node.y < height + 20)
       .map((node) => {
-        const texts = [fewerWords(node.topic.label, longest), fewerWords(node.topic.label, 15)];
+        const texts = [longest, 15, 9].map((most) => fewerWords(node.topic.label, most));
         const names = [...new Set(texts)].map((text) => ({ text, width: textWidth(text, FONT) + 4 }));
         return { ...node, names };
       });
@@ -150,19 +150,19 @@ export function topicMap({ selected = null, heat = null, small = false, label })
     if (hovered === topic) return;
     hovered = topic;
     const near = new Set();
-    for (const { line, k, m } of joints) {
-      const own = topic !== null && (k === topic.topic || m === topic.topic);
+    for (const { line, from, to } of joints) {
+      const own = topic !== null && (from.topic === topic || to.topic === topic);
       line.classList.toggle("stressed", own);
-      if (own) near.add(k).add(m);
+      if (own) near.add(from.topic).add(to.topic);
     }
-    if (topic !== null) near.add(topic.topic);
+    if (topic !== null) near.add(topic);
     sheet.classList.toggle("dimmed", topic !== null);
-    for (const entry of nodes) entry.node.classList.toggle("stressed", near.has(entry.topic.topic));
+    for (const entry of nodes) entry.node.classList.toggle("stressed", near.has(entry.topic));
   };
 
   const nodeOf = (event) => {
     const found = event.target.closest?.(".map-node");
-    return found ? nodes[Number(found.dataset.topic)] : null;
+    return found ? nodes[topicOf(Number(found.dataset.topic)).position] : null;
   };
   sheet.addEventListener("pointermove", (event) => {
     const entry = event.pointerType === "touch" ? null : nodeOf(event);

@@ -1,6 +1,6 @@
 // The first view: what there is, on a map and in a table.
 
-import { byRank, edges, page, topics } from "./data.js";
+import { byRank, edges, inOrder, page, topicOf, topics } from "./data.js";
 import { card, el, userText } from "./dom.js";
 import { percent, whole } from "./format.js";
 import { COLOURINGS, colourScale, topicMap } from "./map.js";
@@ -14,8 +14,8 @@ function strongest() {
 }
 
 function sentences() {
-  const [first] = byRank;
   const n = topics.length;
+  const first = inOrder.slice(0, 3);
   const few = Math.max(1, Math.round(n / 4));
   const held = byRank.slice(0, few).reduce((sum, topic) => sum + topic.prevalence, 0);
   const learned = page.n_documents === null ? "" : `${whole(page.n_documents)} documents and `;
@@ -25,14 +25,20 @@ function sentences() {
       { class: "lede" },
       `${whole(n)} ${n === 1 ? "topic" : "topics"} learned from ${learned}${whole(page.n_words)} words.`,
     ),
-    el(
-      "p",
-      {},
-      "The largest, ",
-      topicLink(first),
-      `, holds ${percent(first.prevalence)} of all words`,
-      n > 4 ? `; the ${whole(few)} largest together hold ${percent(held)}.` : ".",
-    ),
+    n === 1
+      ? null
+      : el(
+          "p",
+          {},
+          n > 3 ? "Begin with the large and specific topics: " : "In reading order: ",
+          ...first.flatMap((topic, i) => [
+            i === 0 ? null : i === first.length - 1 ? " and " : ", ",
+            topicLink(topic),
+            ` (${percent(topic.prevalence)})`,
+          ]),
+          ".",
+          n > 4 ? ` The ${whole(few)} largest topics hold ${percent(held)} of all words.` : null,
+        ),
   ];
   const pair = strongest();
   if (pair !== null) {
@@ -41,9 +47,9 @@ function sentences() {
         "p",
         {},
         "Most often in the same documents: ",
-        topicLink(topics[pair[0]]),
+        topicLink(topicOf(pair[0])),
         " and ",
-        topicLink(topics[pair[1]]),
+        topicLink(topicOf(pair[1])),
         `, ${Number(pair[2].toPrecision(2))} times as often as their sizes would have it.`,
       ),
     );
@@ -113,6 +119,7 @@ export function overview({ missing = null }) {
     ...COLOURINGS.map(({ key, title }) => el("option", { value: key, selected: key === state.colourBy }, title)),
   );
   rescale();
+  const table = topicTable();
   const tools = el(
     "div",
     { class: "tools" },
@@ -132,8 +139,12 @@ export function overview({ missing = null }) {
     ),
     card(
       "Topics",
-      { class: "table-card", note: "Click a column to sort by it, a topic or a word to see more of it." },
-      topicTable(),
+      {
+        class: "table-card",
+        tools: table.tools,
+        note: "In reading order, large and specific topics come first and vague ones last. Click a column to sort by it, a topic or a word to see more of it.",
+      },
+      table.element,
     ),
   ];
 }

@@ -68,6 +68,11 @@ export function intervalName() {
   return page.level === null ? "" : `${percent(page.level)} interval`;
 }
 
+/** What a view leaves out, as sentences. */
+export function notesOf({ notes }) {
+  return notes.length ? el("p", { class: "note" }, userText(notes.join(" "))) : null;
+}
+
 /** Show a tip beside the pointer, or beside an element that has the focus. */
 export function showTip(x, y, ...children) {
   const tip = document.getElementById("tip");

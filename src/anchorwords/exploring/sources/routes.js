@@ -1,6 +1,6 @@
 // Addresses within the page: what stands after the # says what is shown, so that a view can be bookmarked and sent.
 
-import { placeOfWord, topics, words } from "./data.js";
+import { page, placeOfWord, topicOf, words } from "./data.js";
 import { shortened } from "./dom.js";
 
 /** Address of a topic. */
@@ -28,9 +28,12 @@ function shownText(text) {
   return shortened(text.replace(/[\p{Cc}\p{Cf}]/gu, "\ufffd"), 60);
 }
 
-function topicRoute(number) {
-  const topic = topics[Number(number)];
-  return topic ? { view: "topic", topic } : { view: "overview", missing: `There is no topic ${shownText(number)}.` };
+/** A view of one topic, called by its id. */
+function ofTopic(view) {
+  return (number) => {
+    const topic = topicOf(Number(number));
+    return topic ? { view, topic } : { view: "overview", missing: `There is no topic ${shownText(number)}.` };
+  };
 }
 
 function wordRoute(text) {
@@ -47,19 +50,26 @@ function placeRoute(number) {
     : { view: "overview", missing: `There is no word ${shownText(number)}.` };
 }
 
-function spaceRoute(number) {
-  const topic = topics[Number(number)];
-  return topic ? { view: "space", topic } : { view: "overview", missing: `There is no topic ${shownText(number)}.` };
+function groupRoute(number) {
+  const group = Number(number);
+  return group < (page.groups?.rows.length ?? 0)
+    ? { view: "groups", group, topic: null }
+    : { view: "overview", missing: `There is no group ${shownText(number)}.` };
 }
 
 /** Addresses and what they mean, the first that fits. */
 const ROUTES = [
   [/^(?:#|#overview)?$/, () => ({ view: "overview" })],
-  [/^#topic-(\d+)$/, topicRoute],
+  [/^#topic-(\d+)$/, ofTopic("topic")],
   [/^#word-(.*)$/s, (text) => wordRoute(decoded(text))],
   [/^#place-(\d+)$/, placeRoute],
-  [/^#space-(\d+)$/, spaceRoute],
+  [/^#space-(\d+)$/, ofTopic("space")],
   [/^#space$/, () => ({ view: "space", topic: null })],
+  [/^#time$/, () => ({ view: "time" })],
+  [/^#groups$/, () => ({ view: "groups", group: null, topic: null })],
+  [/^#groups-(\d+)$/, ofTopic("groups")],
+  [/^#group-(\d+)$/, groupRoute],
+  [/^#hierarchy$/, () => ({ view: "hierarchy" })],
   [/^#model$/, () => ({ view: "model" })],
 ];
 

@@ -1,7 +1,7 @@
 // The co-occurrence space: every word a point, anchors at the corners, on a canvas that can be moved and zoomed.
 
 import { colourOf, themed } from "./colour.js";
-import { byRank, mainTopic, page, space, topics, words } from "./data.js";
+import { inOrder, mainTopic, page, space, topicOf, topics, words } from "./data.js";
 import { announce, card, el, shortened, textWidth, userText } from "./dom.js";
 import { percent, whole } from "./format.js";
 import { placeLabels } from "./labels.js";
@@ -153,7 +153,7 @@ export function spaceCanvas({ highlight = null, word = null, small = false, labe
   };
 
   const drawHull = () => {
-    const corners = space.hull.map((id) => placeOfAnchor(topics[id])).filter((corner) => corner !== null);
+    const corners = space.hull.map((id) => placeOfAnchor(topicOf(id))).filter((corner) => corner !== null);
     if (corners.length < 2) return;
     pencil.strokeStyle = themed("--ink");
     pencil.globalAlpha = 0.55;
@@ -175,7 +175,7 @@ export function spaceCanvas({ highlight = null, word = null, small = false, labe
     const corners = new Set(space.hull);
     const inFrame = ([x, y]) => x > -20 && y > -20 && x < seen.width + 20 && y < seen.height + 20;
     const first = (topic) => (topic === chosen ? 2 : Number(corners.has(topic.topic)));
-    return byRank
+    return inOrder
       .filter((topic) => !small || first(topic) > 0)
       .map((topic) => ({ topic, at: placeOfAnchor(topic) }))
       .filter(({ topic, at }) => at !== null && inFrame(at) && topic.anchors[0] !== word)
@@ -334,7 +334,7 @@ export function spaceView({ topic }) {
       id: "space-topic",
       on: {
         change: (event) => {
-          const found = event.target.value === "" ? null : topics[Number(event.target.value)];
+          const found = event.target.value === "" ? null : topicOf(Number(event.target.value));
           canvas.choose(found);
           history.replaceState(null, "", found === null ? "#space" : `#space-${found.topic}`);
           announce(found === null ? "All topics" : `Words of topic ${found.topic}`);
@@ -342,7 +342,7 @@ export function spaceView({ topic }) {
       },
     },
     el("option", { value: "" }, "all topics"),
-    ...byRank.map((other) =>
+    ...inOrder.map((other) =>
       el("option", { value: other.topic, selected: other === topic }, `${other.topic}: ${shortened(other.label, 40)}`),
     ),
   );

@@ -1,11 +1,12 @@
 // The table of topics, sorted by a click on any column.
 
 import { colourOf } from "./colour.js";
-import { between, byRank, page, relevant, topics, words } from "./data.js";
+import { between, inOrder, page, relevant, topics, words } from "./data.js";
 import { announce, el } from "./dom.js";
 import { FIGURES } from "./figures.js";
 import { percent, plain } from "./format.js";
 import { bar, barWithInterval, intervalName, topicLink, wordLink } from "./parts.js";
+import { editableLabel } from "./relabel.js";
 import { state } from "./state.js";
 
 const widest = Math.max(...topics.map((topic) => topic.prevalence_high ?? topic.prevalence));
@@ -22,7 +23,8 @@ const COLUMNS = [
     hint: "number and label",
     value: (topic) => topic.topic,
     descending: false,
-    cell: (topic) => el("th", { scope: "row", role: "rowheader", class: "c-topic" }, topicLink(topic)),
+    cell: (topic) =>
+      el("th", { scope: "row", role: "rowheader", class: "c-topic" }, editableLabel(topic, topicLink(topic))),
   },
   {
     key: "prevalence",
@@ -90,17 +92,18 @@ function figureCell(value, { key, column }) {
 }
 
 function sorted() {
-  const column = COLUMNS.find(({ key }) => key === state.sort.column) ?? COLUMNS[1];
+  const column = COLUMNS.find(({ key }) => key === state.sort.column);
+  if (column === undefined) return inOrder;
   const sign = state.sort.descending ? -1 : 1;
-  // From the order of prevalence, which ties keep; what has no value comes last, either way.
-  return [...byRank].sort((a, b) => {
+  // From the reading order, which ties keep; what has no value comes last, either way.
+  return [...inOrder].sort((a, b) => {
     const [x, y] = [column.value(a), column.value(b)];
     if (x === null || y === null) return Number(x === null) - Number(y === null);
     return sign * (typeof x === "string" ? x.localeCompare(y) : x - y);
   });
 }
 
-/** The table as an element. */
+/** The table as an element, and the button that brings the reading order back. */
 export function topicTable() {
   const body = el("tbody", { role: "rowgroup" });
   const heads = COLUMNS.map((column) => {
@@ -124,12 +127,13 @@ export function topicTable() {
     el("tr", { role: "row", "data-topic": topic.topic }, ...COLUMNS.map((column) => column.cell(topic))),
   );
   const fill = () => {
-    body.replaceChildren(...sorted().map((topic) => rows[topic.topic]));
+    body.replaceChildren(...sorted().map((topic) => rows[topic.position]));
     heads.forEach((head, i) => {
       const own = COLUMNS[i].key === state.sort.column;
       if (own) head.setAttribute("aria-sort", state.sort.descending ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
     });
+    reading.setAttribute("aria-pressed", String(state.sort.column === "reading"));
   };
   const choose = (column) => {
     const again = state.sort.column === column.key;
@@ -137,8 +141,24 @@ export function topicTable() {
     fill();
     announce(`Sorted by ${column.title}, ${state.sort.descending ? "largest" : "smallest"} first`);
   };
+  const reading = el(
+    "button",
+    {
+      type: "button",
+      class: "choice",
+      title: "Large and specific topics first, vague ones last",
+      on: {
+        click: () => {
+          state.sort = { column: "reading", descending: false };
+          fill();
+          announce("Topics in reading order");
+        },
+      },
+    },
+    "Reading order",
+  );
   fill();
-  return el(
+  const element = el(
     "div",
     { class: "table-room", tabindex: 0, role: "region", "aria-label": "Table of topics" },
     el(
@@ -152,4 +172,5 @@ export function topicTable() {
       body,
     ),
   );
+  return { element, tools: el("div", { class: "tools" }, reading) };
 }

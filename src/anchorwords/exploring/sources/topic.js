@@ -1,19 +1,22 @@
 // One topic: its words by any relevance, the anchor's company, its tree, neighbours and documents.
 
+import { timeCard } from "./changes.js";
 import { colourOf } from "./colour.js";
-import { added, byRank, page, relevant, topics, words } from "./data.js";
+import { added, inOrder, page, relevant, topicOf, topics, words } from "./data.js";
 import { announce, card, el, userText } from "./dom.js";
 import { FIGURES } from "./figures.js";
 import { ordinal, percent, plain, times, whole } from "./format.js";
 import { topicMap } from "./map.js";
 import { badge, bar, barWithInterval, intervalName, topicLink, wordLink } from "./parts.js";
+import { editableLabel } from "./relabel.js";
 import { topicAddress } from "./routes.js";
+import { groupsCard } from "./shares.js";
 import { state } from "./state.js";
 import { treeGraph } from "./tree.js";
 
-/** The topic after this one in the order of prevalence, or before it; around at the ends. */
+/** The topic after this one in reading order, or before it; around at the ends. */
 export function beside(topic, step) {
-  return byRank[(topic.rank - 1 + step + byRank.length) % byRank.length];
+  return inOrder[(topic.reading - 1 + step + inOrder.length) % inOrder.length];
 }
 
 function place(topic, key, higherFirst) {
@@ -183,7 +186,7 @@ function neighboursCard(topic) {
   if (shown.length === 0) return null;
   const most = Math.max(1.5, ...shown.map((other) => other.affinity_high ?? other.affinity));
   const rows = shown.map((other) => {
-    const near = topics[other.topic];
+    const near = topicOf(other.topic);
     const interval =
       other.affinity_low === undefined ? "" : `, ${times(other.affinity_low)} to ${times(other.affinity_high)}`;
     return el(
@@ -267,13 +270,8 @@ export function topicView({ topic }) {
     el(
       "div",
       { class: "topic-head" },
-      el("h1", {}, badge(topic), " ", userText(topic.label)),
-      el(
-        "div",
-        { class: "steps" },
-        step(-1, "‹", "Topic of more prevalence"),
-        step(1, "›", "Topic of less prevalence"),
-      ),
+      editableLabel(topic, el("h1", {}, badge(topic), " ", userText(topic.label))),
+      el("div", { class: "steps" }, step(-1, "‹", "Previous topic"), step(1, "›", "Next topic")),
     ),
     stats(topic),
     el(
@@ -282,6 +280,8 @@ export function topicView({ topic }) {
       el("div", { class: "column" }, relevanceCard(topic), neighboursCard(topic)),
       el("div", { class: "column" }, companyCard(topic), treeCard(topic)),
     ),
+    timeCard(topic),
+    groupsCard(topic),
     documentsCard(topic),
   ];
 }

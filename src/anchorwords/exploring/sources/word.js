@@ -1,7 +1,7 @@
 // One word: whose it is, what it goes with, where it stands.
 
 import { colourOf } from "./colour.js";
-import { anchoredBy, page, pairs, rankOfWord, space, topics, topicsOfWord, words } from "./data.js";
+import { anchoredBy, page, pairs, rankOfWord, space, topicOf, topics, topicsOfWord, words } from "./data.js";
 import { announce, card, el, userText } from "./dom.js";
 import { ordinal, percent, times, whole } from "./format.js";
 import { topicMap } from "./map.js";
@@ -45,8 +45,8 @@ function topicsCard(place) {
     el(
       "li",
       {},
-      topicLink(topics[id]),
-      bar(share, null, colourOf(topics[id])),
+      topicLink(topicOf(id)),
+      bar(share, null, colourOf(topicOf(id))),
       el("span", { class: "figure" }, percent(share)),
     ),
   );
