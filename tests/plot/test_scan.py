@@ -19,7 +19,7 @@ def scanned(sampled):
 def test_panels(scanned):
     figure = draw(scanned)
     assert [ax.get_title().split("\n")[0] for ax in figure.axes] == [
-        "Strength of the K-th direction", "Topics found again in the other half", "Held-out perplexity",
+        "Strength of the K-th direction", "Topics that replicate", "Held-out perplexity",
         "NPMI coherence", "Topic diversity", "Dissimilarity",
     ]  # fmt: skip
     strength, found, perplexity, coherence, *_ = figure.axes
@@ -29,7 +29,7 @@ def test_panels(scanned):
     np.testing.assert_allclose(noise.get_ydata(), scanned.directions.noise_at(range(noise.get_ydata().size)))
     rows = scanned.rows()
     assert found.lines[0].get_xdata().tolist() == [2, 3, 5, 8]
-    assert found.lines[0].get_ydata().tolist() == [row["found_again"] for row in rows]
+    assert found.lines[0].get_ydata().tolist() == [row["n_replicated"] for row in rows]
     assert coherence.lines[0].get_ydata().tolist() == [row["npmi_coherence"] for row in rows]
     assert perplexity.lines[0].get_ydata().tolist() == [row["heldout_perplexity"] for row in rows]
     for ax in figure.axes:

@@ -30,6 +30,8 @@ _STAGES = {
     "refinement": "Refinement",
     "basis": "Basis of replicates",
     "replicates": "Replicates",
+    "halves": "Halves of documents",
+    "fits": "Fits",
 }
 
 

@@ -2,17 +2,17 @@
 
 Notation
 --------
-F(K)   topics of K that both halves of the documents find, mean over splits
+F(K)   number of topics, of K, that replicate in both halves of the documents, mean over splits
 L(K)   held-out log-likelihood per token, natural logarithm
 
 coarse   K that maximises F(K) - 3/4 K: going on, fewer than three of four added topics replicate
 medium   K that maximises F(K) - 1/2 K: going on, fewer than half of the added topics replicate
 fine     K that maximises L(K) - 0.02 log2 K: going on, doubling K lowers the perplexity by less than 2 %
 
-Directions of the co-occurrence that both halves show bound the number of topics, so larger numbers are not considered:
-beyond that bound, near-copies of topics replicate too. Each level is the point at which a curve no longer rises faster than
-a stated price per topic (or per doubling), so none depends on where the grid ends, unless the curve is still rising there;
-``at_grid_end`` says so.
+The number of directions of the co-occurrence that possibly exceed noise is an upper bound on the number of topics, so
+larger numbers are not considered: beyond it, near-copies of topics replicate too. Each level is the point at which a
+curve no longer rises faster than a stated price per topic (or per doubling). It does not depend on the largest number
+scanned, unless the curve still rises there; ``at_grid_end`` says so.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from .wording import spoken
 
 if TYPE_CHECKING:
     from .directions import Directions
@@ -39,16 +41,18 @@ class Level:
 
     Attributes
     ----------
-    name : {"coarse", "medium", "fine", "recommended"}
+    name : {"coarse", "medium", "fine", "recommended", "plausible"}
+        "recommended" if the data single this number out, "plausible" if they support a few numbers that they do not
+        distinguish.
     n_components : int
     why : str
-        The rule that chose it.
+        The rule that selects it.
     gained, lost : str
-        Compared with the next coarser level; for the coarsest one, with the next finer.
+        What is better and what is worse than at the next smaller level; for the smallest, than at the next larger.
     metrics : dict of str to float
         Measured at this number of topics.
     at_grid_end : bool
-        Whether the curve that chose it still rises at the largest number scanned.
+        Whether the curve that selects it still rises at the largest number scanned.
     """
 
     name: str
@@ -59,6 +63,10 @@ class Level:
     metrics: Mapping[str, float]
     at_grid_end: bool
 
+    def comparison(self) -> list[str]:
+        """What is better and what is worse, a line each; no line if there is nothing to compare."""
+        return [f"    {title}: {text}" for title, text in (("gained", self.gained), ("lost", self.lost)) if text != "-"]
+
     def row(self) -> dict[str, Any]:
         """The level as a flat dict."""
         return {
@@ -67,29 +75,37 @@ class Level:
         }  # fmt: skip
 
 
-def recommended_level(one: Candidate) -> Level:
-    """The level of a number of topics that the data support alone."""
-    why = "the eigenvalue spectrum ends there, and most topics replicate"
-    return Level("recommended", one.n_components, why, "-", "-", _metrics(one), False)
+def supported_levels(supported: Sequence[Candidate]) -> list[Level]:
+    """One level for each number of topics that the data support, in ascending order."""
+    if len(supported) == 1:
+        why = "the spectrum ends there, and most topics replicate"
+        return [Level("recommended", supported[0].n_components, why, "-", "-", _metrics(supported[0]), False)]
+    levels = []
+    for i, one in enumerate(supported):
+        others = [other.n_components for other in supported if other is not one]
+        why = f"the data do not distinguish it from {spoken(others)}"
+        gained, lost = _compared(one, supported[i - 1 if i else 1])
+        levels.append(Level("plausible", one.n_components, why, gained, lost, _metrics(one), False))
+    return levels
 
 
 def bound_of(candidates: Sequence[Candidate], directions: Directions) -> Candidate:
-    """The number given that is nearest to the number of directions in both halves, the smaller in a tie."""
+    """The number scanned that is nearest to the largest possible number of directions, the smaller in a tie."""
     if directions.beyond:
         return candidates[-1]
-    return min(candidates, key=lambda one: (abs(one.n_components - directions.n), one.n_components))
+    return min(candidates, key=lambda one: (abs(one.n_components - directions.n_most), one.n_components))
 
 
 def levels_of(candidates: Sequence[Candidate], directions: Directions | None) -> list[Level]:
-    """Levels for candidates in ascending order, coarsest first; none if the documents were not split in halves."""
+    """Levels for candidates in ascending order, coarsest first; none if the documents were not split into halves."""
     if directions is None or not candidates[0].reproduced:
         return []
     largest = candidates[-1]
     candidates = candidates[: candidates.index(bound_of(candidates, directions)) + 1]
     K = np.array([one.n_components for one in candidates], dtype=np.float64)
-    found = np.array([one.found_again for one in candidates])
+    replicated = np.array([one.n_replicated for one in candidates])
     likelihood = np.array([one.heldout_log_likelihood for one in candidates])
-    coarse, medium = (int(np.argmax(found - price * K)) for price in (_COARSE, _MEDIUM))
+    coarse, medium = (int(np.argmax(replicated - price * K)) for price in (_COARSE, _MEDIUM))
     fine = medium
     if np.isfinite(likelihood).all():
         fine = max(medium, int(np.argmax(likelihood - _DOUBLING * np.log2(K))))
@@ -98,7 +114,7 @@ def levels_of(candidates: Sequence[Candidate], directions: Directions | None) ->
         "medium": (medium, "beyond it, fewer than half of the added topics replicate"),
         "fine": (fine, "beyond it, doubling the number of topics lowers the perplexity by less than 2 %"),
     }
-    names = {coarse: "coarse", fine: "fine", medium: "medium"}  # equal numbers: one level, under the name of the middle
+    names = {coarse: "coarse", fine: "fine", medium: "medium"}  # levels with the same number: one, called medium
     chosen = sorted((place, name) for place, name in names.items())
     levels = []
     for i, (place, name) in enumerate(chosen):
@@ -115,7 +131,7 @@ def levels_of(candidates: Sequence[Candidate], directions: Directions | None) ->
 
 def _metrics(one: Candidate) -> dict[str, float]:
     return {
-        "replicated": one.found_again / one.n_components, "stability": one.stability,
+        "replicated": one.n_replicated / one.n_components, "stability": one.stability,
         "heldout_log_likelihood": one.heldout_log_likelihood, "heldout_perplexity": one.heldout_perplexity,
         **one.metrics,
     }  # fmt: skip
@@ -129,7 +145,7 @@ _SHOWN = (
 
 
 def _compared(one: Candidate, other: Candidate) -> tuple[str, str]:
-    """What ``one`` has better than ``other``, and what worse; values that print alike count as neither."""
+    """What is better and what is worse with ``one`` than with ``other``; values that print alike are left out."""
     mine, theirs = _metrics(one), _metrics(other)
     gained: list[str] = []
     lost: list[str] = []
