@@ -150,6 +150,34 @@ def test_the_commands_of_all_levels_work_as_printed(tmp_path):
         assert aw.load_model(arguments[-1]).model_.n_components == level["n_components"]
 
 
+def test_the_commands_of_plausible_numbers_work_as_printed(tmp_path):
+    # The last direction is about as strong as noise, so that the data do not tell some numbers apart.
+    corpus = make_topics(n_docs=1500, n_words=120, n_topics=8, correlation=0.35, random_state=2).corpus
+    corpus.save(tmp_path / "corpus")
+    arguments = (tmp_path / "corpus", "--min-anchor-docs", "1", "-k", "4:12")
+    text = scan(*arguments).stdout
+    found = json.loads(scan(*arguments, "--json", "-q").stdout)
+    assert found["recommended"] is None
+    assert len(found["plausible"]) > 1
+    assert found["plausible"] == [level["n_components"] for level in found["levels"]]
+    assert "The data do not tell these numbers apart." in text
+    commands = re.findall("Fit with: (anchorwords fit .* -o MODEL)", text)
+    assert len(commands) == len(found["plausible"])
+    for i, (command, K) in enumerate(zip(commands, found["plausible"], strict=True)):
+        words = shlex.split(command)[1:]
+        words[-1] = str(tmp_path / f"model-{i}")
+        done = runner.invoke(app, words)
+        assert done.exit_code == 0, done.output
+        assert aw.load_model(words[-1]).model_.n_components == K
+
+
+def test_numbers_are_chosen_if_none_are_given(folder):
+    text = scan(folder / "corpus", "--min-anchor-docs", "1").stdout
+    assert "Recommended: 4 topics." in text
+    found = json.loads(scan(folder / "corpus", "--min-anchor-docs", "1", "--json", "-q").stdout)
+    assert {3, 4, 5} <= {row["n_components"] for row in found["rows"]}
+
+
 def test_numbers():
     assert parsed_numbers("10,20, 50") == [10, 20, 50]
     assert parsed_numbers("10:30:10") == [10, 20, 30]

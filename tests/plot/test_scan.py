@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -57,4 +59,14 @@ def test_few_numbers_and_no_halves(tmp_path, sampled, numbers):
 def test_nan_values_are_left_out(sampled):
     words = sampled.corpus.counts[:, :1].toarray()
     figure = draw(scan(words, 1))  # one word: no pair, no coherence
+    figure.canvas.draw()
+
+
+def test_plausible_numbers_are_a_band(sampled):
+    found = scan(sampled.corpus, (2, 3, 5, 8))
+    several = dataclasses.replace(found, recommended=None, plausible=(3, 5), levels=())
+    figure = draw(several)
+    for ax in figure.axes:
+        assert [list(line.get_xdata()) for line in ax.lines[-2:]] == [[3, 3], [5, 5]]
+        assert ax.texts[-1].get_text() == "plausible 3 or 5"
     figure.canvas.draw()

@@ -113,6 +113,20 @@ def test_a_grid_that_ends_too_early_is_reported():
     )
 
 
+def test_perplexity_decides_if_everything_replicates():
+    # All topics replicate. L per doubling: 0.2, 0.12, 0.07, 0.03: beyond 40 less than 0.10, beyond 80 less than 0.05.
+    given = [heldout(10, 10, -7.0), heldout(20, 20, -6.8), heldout(40, 40, -6.68), heldout(80, 80, -6.61)]
+    given.append(heldout(160, 160, -6.58))
+    levels = levels_of(given, directions(161, 161))
+    assert [(level.name, level.n_components) for level in levels] == [("coarse", 40), ("medium", 80), ("fine", 160)]
+    assert "by less than 10 %" in levels[0].why
+    assert "by less than 5 %" in levels[1].why
+    assert [level.at_grid_end for level in levels] == [False, False, True]
+    # With a steep curve to the end, there is only the end of the grid, which is called fine.
+    (level,) = levels_of(given[:3], directions(41, 41))
+    assert (level.name, level.n_components, level.at_grid_end) == ("fine", 40, True)
+
+
 def test_directions_bound_the_levels():
     given = [heldout(10, 10, -7.0), heldout(20, 12, -6.9), heldout(40, 40, -6.5)]
     assert max(level.n_components for level in levels_of(given, directions(20, 41))) <= 20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -88,8 +88,8 @@ def _strength(ax: Axes, scan: Scan) -> None:
         ax.plot(there, noise, color=GREY, linewidth=1.0, linestyle=(0, (3, 2)), label="noise")
         lowest = min(lowest, float(energies[shown].min(initial=lowest)), float(noise.min()))
     ax.set_ylim(lowest / 1.6, 1.6 * float(values[0]))
-    ax.set_title("Strength of the K-th direction")
-    ax.legend(loc="upper right", handlelength=1.8, fontsize=7, borderaxespad=0.2)
+    ax.set_title("Strength of the K-th direction\n(grey: no stronger than noise)", linespacing=1.05)
+    _legend(ax, "upper right")
 
 
 def _replicated(ax: Axes, scan: Scan) -> None:
@@ -104,8 +104,16 @@ def _replicated(ax: Axes, scan: Scan) -> None:
     ax.plot(line, line, color=GREY, linewidth=0.9, zorder=1.0, label="all topics")
     ax.plot(line, line / 2.0, color=GREY, linewidth=0.9, linestyle=(0, (3, 2)), zorder=1.0, label="half of the topics")
     ax.set_ylim(0.0, top)
-    ax.set_title("Topics that replicate")
-    ax.legend(loc="upper left", handlelength=2.2, fontsize=7, borderaxespad=0.2)
+    ax.set_title("Topics that replicate\n(in both halves of the documents)", linespacing=1.05)
+    _legend(ax, "upper left")
+
+
+def _legend(ax: Axes, loc: Literal["upper left", "upper right"]) -> None:
+    """A legend on white, because the lines of levels pass behind it."""
+    legend = ax.legend(
+        loc=loc, handlelength=2.0, fontsize=7, borderaxespad=0.2, frameon=True, facecolor="white", edgecolor="none"
+    )
+    legend.get_frame().set_alpha(0.85)
 
 
 def _perplexity(ax: Axes, scan: Scan) -> None:
@@ -157,10 +165,10 @@ def _mark(ax: Axes, scan: Scan) -> None:
 
 
 def _ticks(numbers: Sequence[int]) -> list[int]:
-    """Numbers scanned that are far enough apart to be labelled on a logarithmic axis."""
+    """Numbers scanned that are far enough apart to be labelled on a logarithmic axis, round ones first."""
     least = (numbers[-1] / numbers[0]) ** (1.0 / 7.0)
     shown: list[int] = []
-    for K in reversed(numbers):
-        if not shown or shown[-1] >= least * K:
+    for K in sorted(numbers, key=lambda K: (K not in (numbers[0], numbers[-1]), K % 10 != 0, K % 5 != 0, K)):
+        if all(max(K, other) >= least * min(K, other) for other in shown):
             shown.append(K)
-    return shown[::-1]
+    return sorted(shown)

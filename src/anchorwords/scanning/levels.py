@@ -9,7 +9,10 @@ coarse   K that maximises F(K) - 3/4 K: going on, fewer than three of four added
 medium   K that maximises F(K) - 1/2 K: going on, fewer than half of the added topics replicate
 fine     K that maximises L(K) - 0.02 log2 K: going on, doubling K lowers the perplexity by less than 2 %
 
-The number of directions of the co-occurrence that possibly exceed noise is an upper bound on the number of topics, so
+If most topics replicate up to the largest number scanned, replication does not limit the coarse and the medium level. The
+perplexity then does, with prices of 10 and 5 % per doubling.
+
+The number of directions of the co-occurrence that certainly exceed noise is an upper bound on the number of topics, so
 larger numbers are not considered: beyond it, near-copies of topics replicate too. Each level is the point at which a
 curve no longer rises faster than a stated price per topic (or per doubling). It does not depend on the largest number
 scanned, unless the curve still rises there; ``at_grid_end`` says so.
@@ -30,9 +33,9 @@ if TYPE_CHECKING:
     from .record import Candidate
 
 # Share of added topics that must replicate.
-_COARSE, _MEDIUM = 0.75, 0.5
-# Held-out log-likelihood per token that doubling the number of topics must gain: 2 % of perplexity.
-_DOUBLING = 0.02
+_REPLICATED = {"coarse": 0.75, "medium": 0.5}
+# Held-out log-likelihood per token that doubling the number of topics must gain: 10, 5 and 2 % of perplexity.
+_DOUBLING = {"coarse": 0.10, "medium": 0.05, "fine": 0.02}
 
 
 @dataclass(frozen=True)
@@ -90,10 +93,10 @@ def supported_levels(supported: Sequence[Candidate]) -> list[Level]:
 
 
 def bound_of(candidates: Sequence[Candidate], directions: Directions) -> Candidate:
-    """The number scanned that is nearest to the largest possible number of directions, the smaller in a tie."""
-    if directions.beyond:
+    """The number scanned that is nearest to the number of certain directions, the smaller in a tie."""
+    if directions.n >= directions.n_looked_at:
         return candidates[-1]
-    return min(candidates, key=lambda one: (abs(one.n_components - directions.n_most), one.n_components))
+    return min(candidates, key=lambda one: (abs(one.n_components - directions.n), one.n_components))
 
 
 def levels_of(candidates: Sequence[Candidate], directions: Directions | None) -> list[Level]:
@@ -102,24 +105,20 @@ def levels_of(candidates: Sequence[Candidate], directions: Directions | None) ->
         return []
     largest = candidates[-1]
     candidates = candidates[: candidates.index(bound_of(candidates, directions)) + 1]
-    K = np.array([one.n_components for one in candidates], dtype=np.float64)
-    replicated = np.array([one.n_replicated for one in candidates])
-    likelihood = np.array([one.heldout_log_likelihood for one in candidates])
-    coarse, medium = (int(np.argmax(replicated - price * K)) for price in (_COARSE, _MEDIUM))
-    fine = medium
-    if np.isfinite(likelihood).all():
-        fine = max(medium, int(np.argmax(likelihood - _DOUBLING * np.log2(K))))
-    rules = {
-        "coarse": (coarse, "beyond it, fewer than three of four added topics replicate"),
-        "medium": (medium, "beyond it, fewer than half of the added topics replicate"),
-        "fine": (fine, "beyond it, doubling the number of topics lowers the perplexity by less than 2 %"),
+    places, rules = _placed(candidates, candidates[-1] is largest)
+    # Levels with the same number: one, called medium, or fine if it is the largest number scanned.
+    ends_there = candidates[places["medium"]] is largest
+    names = {
+        places[name]: name
+        for name in ("coarse", "medium" if ends_there else "fine", "fine" if ends_there else "medium")
     }
-    names = {coarse: "coarse", fine: "fine", medium: "medium"}  # levels with the same number: one, called medium
-    chosen = sorted((place, name) for place, name in names.items())
+    chosen = sorted(names.items())
     levels = []
     for i, (place, name) in enumerate(chosen):
         ends = candidates[place] is largest and place > 0
-        why = "the curve still rises at the largest number scanned" if ends else rules[name][1]
+        why = "the curve still rises at the largest number scanned" if ends else rules[name]
+        if place == len(candidates) - 1 > 0 and not ends:
+            why = "beyond it, directions of the co-occurrence no longer clearly exceed noise"
         if place == 0 and not ends and len(candidates) > 1:
             why = f"the smallest number scanned; {why}"
         finer = i > 0
@@ -127,6 +126,33 @@ def levels_of(candidates: Sequence[Candidate], directions: Directions | None) ->
         gained, lost = _compared(candidates[place], other)
         levels.append(Level(name, candidates[place].n_components, why, gained, lost, _metrics(candidates[place]), ends))
     return levels
+
+
+def _placed(candidates: Sequence[Candidate], all_scanned: bool) -> tuple[dict[str, int], dict[str, str]]:
+    """The place of each level among the candidates, and the rule that selects it."""
+    K = np.array([one.n_components for one in candidates], dtype=np.float64)
+    replicated = np.array([one.n_replicated for one in candidates])
+    likelihood = np.array([one.heldout_log_likelihood for one in candidates])
+    by_perplexity = bool(np.isfinite(likelihood).all())
+    last = K.size - 1
+    places: dict[str, int] = {}
+    rules = {
+        "coarse": "beyond it, fewer than three of four added topics replicate",
+        "medium": "beyond it, fewer than half of the added topics replicate",
+    }
+    for name, price in _REPLICATED.items():
+        places[name] = int(np.argmax(replicated - price * K))
+        if places[name] == last and all_scanned and by_perplexity:
+            places[name] = int(np.argmax(likelihood - _DOUBLING[name] * np.log2(K)))
+            rules[name] = _of_doubling(name)
+    places["medium"] = max(places["coarse"], places["medium"])
+    fine = int(np.argmax(likelihood - _DOUBLING["fine"] * np.log2(K))) if by_perplexity else 0
+    places["fine"], rules["fine"] = max(places["medium"], fine), _of_doubling("fine")
+    return places, rules
+
+
+def _of_doubling(name: str) -> str:
+    return f"beyond it, doubling the number of topics lowers the perplexity by less than {100 * _DOUBLING[name]:.0f} %"
 
 
 def _metrics(one: Candidate) -> dict[str, float]:
