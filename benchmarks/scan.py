@@ -1,11 +1,10 @@
-"""How many topics: what a scan costs, whether it finds the true number, and what it says of real corpora.
+"""What a scan costs, and whether its approximate topics of halves agree with refits.
 
     python benchmarks/scan.py [--quick] [--repeats 3] [--data ../shared/data] [--output docs/tables/scan]
 
 Cost: a fit of 100 topics and a scan of 10, 20, ..., 100, one after the other in the same process, several times; medians of
-processor seconds (of all threads) and of seconds. True numbers: ten corpora of known topics for each number, with a dense
-grid of numbers and with a coarse one. Halves: the rough topics of a scan beside refits of the same halves. Real corpora:
-what is recommended for several splits in halves.
+processor seconds (of all threads) and of seconds. Halves: the approximate topics of a scan next to refits of the same
+halves. Whether a scan finds the true number of topics is measured by benchmarks/choosing.py.
 """
 
 from __future__ import annotations
@@ -19,11 +18,7 @@ from common import arguments, circumstances, commit, described, real_corpus, tab
 
 WORDS = 5000
 NUMBERS = tuple(range(10, 101, 10))
-CORPORA = ("nips12", "kos", "20ng", "ml1m", "spotify")
-# What is drawn: clear structure, and the defaults of make_topics, whose neighbouring topics share a third of their weight.
-CLEAR = {"n_docs": 5000, "n_words": 1000, "correlation": 0.1}
-FAINT = {"n_docs": 5000, "n_words": 500, "correlation": 0.3}
-GRIDS = {"2, 3, ..., 30": tuple(range(2, 31)), "5, 10, ..., 40": tuple(range(5, 41, 5))}
+CORPORA = ("nips12", "kos")
 
 
 def cost(corpus, numbers: tuple[int, ...], repeats: int) -> dict:
@@ -46,19 +41,6 @@ def cost(corpus, numbers: tuple[int, ...], repeats: int) -> dict:
         statistics.median(s[i] / f[i] for s, f in zip(seconds["scan"], seconds["fit"], strict=True)) for i in (0, 1)
     ]
     return {"runs": seconds, "medians": medians, "processor_ratio": ratios[0], "wall_ratio": ratios[1]}
-
-
-def true_numbers(K: int, options: dict, numbers: tuple[int, ...], draws: int) -> list[int]:
-    """Numbers recommended for corpora of K topics."""
-    from anchorwords.datasets import make_topics
-    from anchorwords.scanning.scan import scan
-
-    found = []
-    for draw in range(draws):
-        corpus = make_topics(n_topics=K, random_state=draw, **options).corpus
-        found.append(scan(corpus, numbers, metrics=()).recommended)
-    print(K, options, found, file=sys.stderr, flush=True)
-    return found
 
 
 def beside_refits(corpus, numbers: tuple[int, ...]) -> list[dict]:
@@ -95,33 +77,6 @@ def beside_refits(corpus, numbers: tuple[int, ...]) -> list[dict]:
     return rows
 
 
-def recommended(corpus, numbers: tuple[int, ...], splits: int) -> list[dict]:
-    """What halves alone say, for several splits: a scan without its fits."""
-    import anchorwords as aw
-    from anchorwords.scanning.directions import shared_directions
-    from anchorwords.scanning.halves import halves_of
-    from anchorwords.scanning.recommend import recommend
-    from anchorwords.scanning.record import Candidate
-    from anchorwords.scanning.replication import reproduced_topics, sampled_words
-    from anchorwords.sources.convert import as_source
-
-    operator = aw.CooccurrenceOperator(corpus.counts)
-    sample = sampled_words(operator.row_sums())
-    rows = []
-    for seed in range(splits):
-        halves = halves_of(as_source(corpus), operator, numbers[-1], seed, None)
-        directions = shared_directions(*halves, numbers[-1], seed)
-        found = [reproduced_topics(halves, K, sample, None) for K in numbers]
-        candidates = [Candidate(K, {}, (one,), 0, True) for K, one in zip(numbers, found, strict=True)]
-        number, _ = recommend(candidates, directions, np.ones(numbers[-1] + 2))
-        rows.append({
-            "seed": seed, "directions": directions.n, "beyond": directions.beyond, "recommended": number,
-            "found_again": [one.n_found for one in found], "similarity": [float(one.similarity.mean()) for one in found],
-        })  # fmt: skip
-        print(rows[-1], file=sys.stderr, flush=True)
-    return rows
-
-
 def markdown(records: list[dict]) -> str:
     record = records[0]
     numbers = record["numbers"]
@@ -133,11 +88,6 @@ def markdown(records: list[dict]) -> str:
         ]
         for row in record["cost"]
     ]  # fmt: skip
-    truth = [
-        [row["structure"], row["grid"], str(row["K"]), f"{row['recommended'].count(row['K'])} of {len(row['recommended'])}",
-         ", ".join(map(str, row["recommended"]))]
-        for row in record["truth"]
-    ]  # fmt: skip
     halves = [
         [
             part["corpus"] if i == 0 else "", str(row["K"]), f"{row['rough']:.2f}", f"{row['refits']:.2f}",
@@ -146,39 +96,27 @@ def markdown(records: list[dict]) -> str:
         ]
         for part in record["halves"] for i, row in enumerate(part["rows"])
     ]  # fmt: skip
-    real = [
-        [
-            f"{part['corpus']}, {part['documents']:,} documents" if row["seed"] == 0 else "", str(row["seed"]),
-            f"more than {numbers[-1]}" if row["beyond"] else str(row["directions"]), str(row["recommended"]),
-            ", ".join(map(str, row["found_again"])),
-        ]
-        for part in record["real"] for row in part["rows"]
-    ]  # fmt: skip
     listed = f"{numbers[0]}, {numbers[1]}, ..., {numbers[-1]}"
     return (
         described(record)
-        + f"\nA fit of {numbers[-1]} topics, and a scan of {listed}: medians of {record['repeats']} turns, "
+        + f"\nA fit of {numbers[-1]} topics, and a scan of {listed}: medians of {record['repeats']} runs, "
         f"{record['threads']} thread{'s' if record['threads'] > 1 else ''}.\n\n"
         + table(
             ["corpus", "words", "fit, processor s", "s", "scan, processor s", "s", "ratio, processor", "ratio, s"],
             costs,
         )
-        + "\nCorpora of 5,000 documents with known, separable topics: how often the true number is recommended.\n\n"
-        + table(["structure", "numbers scanned", "true K", "right", "recommended"], truth)
-        + "\nTopics of two halves of the documents as a scan makes them, and as fits of the halves give them: mean "
-        "similarity, topics found again, processor seconds for both halves.\n\n"
+        + "\nTopics of two halves of the documents as approximated by a scan, and from fits of the halves: mean "
+        "similarity, topics that replicate, processor seconds for both halves.\n\n"
         + table(
-            ["corpus", "K", "scan", "refits", "refits, all words", "found again", "by refits", "scan s", "refits s"],
+            ["corpus", "K", "scan", "refits", "refits, all words", "replicate", "by refits", "scan s", "refits s"],
             halves,
         )
-        + f"\nReal corpora (best {WORDS:,} words, numbers {listed}), several splits in halves.\n\n"
-        + table(["corpus", "split", "directions in both halves", "recommended", "topics found again"], real)
     )
 
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--quick", action="store_true", help="small numbers, two draws, kos only")
+    parser.add_argument("--quick", action="store_true", help="small numbers, kos only")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     import anchorwords as aw
@@ -187,28 +125,18 @@ def main() -> None:
 
     numbers = (5, 10, 20) if options.quick else NUMBERS
     names = ("kos",) if options.quick else CORPORA
-    draws, splits = (2, 2) if options.quick else (10, 3)
     aw.AnchorTopicModel(5).fit(warm_up_counts())
     scan(warm_up_counts(), (3, 5))
     corpora = {name: real_corpus(options.data, name).prune(n_words=WORDS) for name in names}
-    structures = {"clear": CLEAR} if options.quick else {"clear": CLEAR, "faint": FAINT}
     record = {
         **circumstances(), "commit": commit(), "numbers": numbers, "repeats": options.repeats,
         "threads": n_threads(None),
         "cost": [
             {"corpus": name, "documents": corpus.n_docs, "words": corpus.n_words, **cost(corpus, numbers, options.repeats)}
-            for name, corpus in corpora.items() if name in ("nips12", "kos")
-        ],
-        "halves": [
-            {"corpus": name, "rows": beside_refits(corpora[name], numbers)} for name in ("nips12", "kos") if name in names
-        ],
-        "real": [
-            {"corpus": name, "documents": corpus.n_docs, "rows": recommended(corpus, numbers, splits)}
             for name, corpus in corpora.items()
         ],
-        "truth": [
-            {"structure": structure, **drawn, "grid": grid, "K": K, "recommended": true_numbers(K, drawn, given, draws)}
-            for structure, drawn in structures.items() for grid, given in GRIDS.items() for K in (5, 10, 20)
+        "halves": [
+            {"corpus": name, "rows": beside_refits(corpora[name], numbers)} for name in names
         ],
     }  # fmt: skip
     print(markdown([record]), end="")

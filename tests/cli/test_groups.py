@@ -159,7 +159,7 @@ def test_what_cannot_be_done_is_said_in_a_line(folder, tmp_path, arguments, code
 
 def test_a_figure_and_the_table(folder, tmp_path):
     done = groups(folder, "--plot", tmp_path / "new" / "groups.svg")
-    assert "drawn to" in done.stderr
+    assert "figure written to" in done.stderr
     assert (tmp_path / "new" / "groups.svg").read_text().count("<svg") == 1
     assert done.stdout == groups(folder).stdout
 

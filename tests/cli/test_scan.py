@@ -45,20 +45,20 @@ def test_a_table_the_reasons_and_the_command(folder, corpus):
     result = scan(folder / "docword.toy.txt", "--topics", "2:6", "--min-anchor-docs", "1")
     head, _, columns, *rest = result.stdout.splitlines()
     assert head == "1,500 documents (0 too short) and 120 words"
-    assert re.split(r"\s{2,}", columns.strip())[:3] == ["topics", "× chance", "found again"]
+    assert re.split(r"\s{2,}", columns.strip())[:3] == ["topics", "× noise", "replicate"]
     expected = compare(corpus, range(2, 7))
     for row, line in zip(expected.rows(), rest, strict=False):
         cells = [cell for cell in line.split() if cell != "recommended"]
         assert ("recommended" in line) == row["recommended"]
         assert cells[0] == str(row["n_components"])
-        assert cells[2] == f"{row['found_again']:.3g}"
+        assert cells[2] == f"{row['n_replicated']:.3g}"
         assert cells[4] == f"{row['heldout_perplexity']:,.0f}"
         assert cells[5] == f"{row['npmi_coherence']:.3f}"
     text = result.stdout
     assert "Recommended: 4 topics." in text
     for reason in expected.reasons:
         assert f"- {reason}" in text
-    assert f"Learn them with: anchorwords fit {folder / 'docword.toy.txt'} --min-anchor-docs 1 -k 4 -o MODEL" in text
+    assert f"Fit with: anchorwords fit {folder / 'docword.toy.txt'} --min-anchor-docs 1 -k 4 -o MODEL" in text
 
 
 def test_json(folder, corpus):
@@ -85,7 +85,7 @@ def test_a_picture(folder, tmp_path):
     pytest.importorskip("matplotlib")
     result = scan(folder / "corpus", "-k", "3,4", "--plot", tmp_path / "scan.svg")
     assert "<svg" in (tmp_path / "scan.svg").read_text()
-    assert "drawn to" in result.stderr
+    assert "figure written to" in result.stderr
     refused = scan(folder / "corpus", "-k", "3", "--plot", tmp_path / "scan.gif", code=2)
     assert "--plot must end in" in " ".join(refused.stderr.replace("│", " ").split())
 
@@ -120,7 +120,7 @@ def test_the_command_works_as_printed(folder, tmp_path):
     source.write_text("\n".join(" ".join(chance.choice(kinds[i % 3], 9)) + " 12 the" for i in range(120)))
     options = ["--keep-word", "treea", "--keep-word", "fisha", "--numbers", "--stop-words", "english", "--min-df", "2"]
     result = scan(source, "-k", "2,3", *options, "--splits", "2")
-    (command,) = re.findall("Learn them with: (anchorwords fit .* -o MODEL)", result.stdout)
+    (command,) = re.findall("Fit with: (anchorwords fit .* -o MODEL)", result.stdout)
     name, *arguments = shlex.split(command)
     assert name == "anchorwords"
     assert sorted(arguments[2:-4]) == sorted(options)
@@ -138,9 +138,9 @@ def test_the_commands_of_all_levels_work_as_printed(tmp_path):
     kinds = [[f"{name}{letter}" for letter in "abcdefgh"] for name in names]
     source.write_text("\n".join(" ".join(chance.choice(kinds[i % 8], 9)) for i in range(400)))
     result = scan(source, "-k", "2,3,4")
-    assert "No single number is recommended." in result.stdout
+    assert "No single number of topics is recommended." in result.stdout
     levels = json.loads(scan(source, "-k", "2,3,4", "--json", "-q").stdout)["levels"]
-    commands = re.findall("Learn them with: (anchorwords fit .* -o MODEL)", result.stdout)
+    commands = re.findall("Fit with: (anchorwords fit .* -o MODEL)", result.stdout)
     assert len(commands) == len(levels) > 0
     for i, (command, level) in enumerate(zip(commands, levels, strict=True)):
         arguments = shlex.split(command)[1:]
@@ -150,22 +150,50 @@ def test_the_commands_of_all_levels_work_as_printed(tmp_path):
         assert aw.load_model(arguments[-1]).model_.n_components == level["n_components"]
 
 
+def test_the_commands_of_plausible_numbers_work_as_printed(tmp_path):
+    # The last direction is about as strong as noise, so that the data do not tell some numbers apart.
+    corpus = make_topics(n_docs=1500, n_words=120, n_topics=8, correlation=0.35, random_state=2).corpus
+    corpus.save(tmp_path / "corpus")
+    arguments = (tmp_path / "corpus", "--min-anchor-docs", "1", "-k", "4:12")
+    text = scan(*arguments).stdout
+    found = json.loads(scan(*arguments, "--json", "-q").stdout)
+    assert found["recommended"] is None
+    assert len(found["plausible"]) > 1
+    assert found["plausible"] == [level["n_components"] for level in found["levels"]]
+    assert "The data do not tell these numbers apart." in text
+    commands = re.findall("Fit with: (anchorwords fit .* -o MODEL)", text)
+    assert len(commands) == len(found["plausible"])
+    for i, (command, K) in enumerate(zip(commands, found["plausible"], strict=True)):
+        words = shlex.split(command)[1:]
+        words[-1] = str(tmp_path / f"model-{i}")
+        done = runner.invoke(app, words)
+        assert done.exit_code == 0, done.output
+        assert aw.load_model(words[-1]).model_.n_components == K
+
+
+def test_numbers_are_chosen_if_none_are_given(folder):
+    text = scan(folder / "corpus", "--min-anchor-docs", "1").stdout
+    assert "Recommended: 4 topics." in text
+    found = json.loads(scan(folder / "corpus", "--min-anchor-docs", "1", "--json", "-q").stdout)
+    assert {3, 4, 5} <= {row["n_components"] for row in found["rows"]}
+
+
 def test_numbers():
     assert parsed_numbers("10,20, 50") == [10, 20, 50]
     assert parsed_numbers("10:30:10") == [10, 20, 30]
     assert parsed_numbers("2:4,8,10:19:5") == [2, 3, 4, 8, 10, 15]
     for wrong in ("", "a", "10,", "1:2:3:4", "5:2", "0", "1:5:0", "2.5", "-3", "10-20"):
-        with pytest.raises(typer.BadParameter, match="--topics must be numbers as"):
+        with pytest.raises(typer.BadParameter, match="--topics must be numbers such as"):
             parsed_numbers(wrong)
 
 
 def test_bad_usage(folder, tmp_path, corpus):
-    assert "--topics must be numbers as" in " ".join(
+    assert "--topics must be numbers such as" in " ".join(
         scan(folder / "corpus", "-k", "few", code=2).stderr.replace("│", " ").split()
     )
     aw.CooccurrenceSketch(5).update(corpus).save(tmp_path / "sketch")
     refused = scan(tmp_path / "sketch", "-k", "3", code=2)
-    assert "is a sketch, which holds no documents" in " ".join(refused.stderr.replace("│", " ").split())
+    assert "is a sketch, which contains no documents" in " ".join(refused.stderr.replace("│", " ").split())
 
 
 def test_help():

@@ -155,7 +155,7 @@ def test_a_column_of_the_documents_needs_no_other_option(folder):
 
 def test_a_figure_and_the_table(folder, tmp_path):
     done = trends(folder, "--plot", tmp_path / "new" / "years.svg", "--topics", "1,0")
-    assert "drawn to" in done.stderr
+    assert "figure written to" in done.stderr
     assert (tmp_path / "new" / "years.svg").read_text().count("<svg") == 1
     assert done.stdout == trends(folder, "--topics", "1,0").stdout
 

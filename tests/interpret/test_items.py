@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import anchorwords as aw
 from anchorwords.cli.app import app
+from anchorwords.datasets import make_topics
 from anchorwords.exceptions import InputError, UnknownWordWarning
 from anchorwords.interpret import predict
 
@@ -56,14 +57,34 @@ def test_predictions_are_the_order_of_theta_B(model, sampled, monkeypatch):
     counts = sampled.corpus.counts[:40].toarray()
     p = model.transform(counts) @ model.model_.B.T
     p[counts > 0] = -1.0
-    found = aw.predict_words(model, counts, n=7)
+    found = aw.predict_words(model, counts, n=7, method="posterior-mean")
     np.testing.assert_array_equal(found.columns, np.argsort(-p, axis=1, kind="stable")[:, :7])
     np.testing.assert_allclose(found.probability, -np.sort(-p, axis=1)[:, :7], rtol=1e-12)
     overall = model.model_.B @ model.model_.prevalence
     np.testing.assert_allclose(found.lift, found.probability / overall[found.columns], rtol=1e-12)
     monkeypatch.setattr(predict, "_TOGETHER", 120 * 3)  # three documents at a time
-    np.testing.assert_array_equal(aw.predict_words(model, counts, n=7).columns, found.columns)
-    np.testing.assert_array_equal(aw.predict_words(model, sampled.corpus, n=7).columns[:40], found.columns)
+    for documents in (counts, sampled.corpus):
+        again = aw.predict_words(model, documents, n=7, method="posterior-mean")
+        np.testing.assert_array_equal(again.columns[:40], found.columns)
+    with pytest.raises(InputError, match="method must be 'collapsed' or one of 'posterior-mean', 'prior-aware'"):
+        aw.predict_words(model, counts, method="mode")
+
+
+def test_probabilities_are_those_of_the_hidden_words(sampled):
+    # Two halves of the tokens of documents that the fit has not seen. A hidden token is any word with its probability,
+    # so the predicted probabilities of 20 words add up to the share of hidden tokens among these words. Of 300
+    # documents with 50 hidden tokens each the standard error is about 0.01, and the topics are estimated: 0.04 covers
+    # both.
+    corpus = make_topics(n_docs=4300, n_words=200, n_topics=5, correlation=0.1, random_state=7).corpus
+    model = aw.AnchorTopicModel(5).fit(corpus.counts[:4000])
+    rng = np.random.default_rng(0)
+    counts = corpus.counts[4000:].toarray().astype(int)
+    seen = rng.binomial(counts, 0.5)
+    hidden = counts - seen
+    found = aw.predict_words(model, seen, n=20)
+    # Given that a token is none of the words seen, which are not predicted.
+    hits = np.take_along_axis(hidden, found.columns, axis=1).sum() / hidden.sum()
+    assert found.probability.sum(axis=1).mean() == pytest.approx(hits, abs=0.04)
 
 
 def test_baskets_are_counts(model, sampled):
@@ -93,6 +114,14 @@ def test_a_full_basket_has_little_to_predict(model, sampled):
     assert set(found.columns[0].tolist()) <= {118, 119, -1}
     assert (found.columns[0, 2:] == -1).all()
     assert len(found.rows()) == int((found.columns >= 0).sum())
+
+
+def test_a_part_of_a_name_finds_it(model):
+    record = model.model_.with_vocabulary([f"the film number {i} (1999)" for i in range(120)])
+    with pytest.raises(InputError, match=r"did you mean 'the film number 0 \(1999\)' or"):
+        aw.similar_words(record, "FILM")
+    with pytest.raises(InputError, match="lists the words"):
+        aw.similar_words(record, "xyz")
 
 
 def test_commands(model, tmp_path):

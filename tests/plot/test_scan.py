@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -19,7 +21,7 @@ def scanned(sampled):
 def test_panels(scanned):
     figure = draw(scanned)
     assert [ax.get_title().split("\n")[0] for ax in figure.axes] == [
-        "Strength of the K-th direction", "Topics found again in the other half", "Held-out perplexity",
+        "Strength of the K-th direction", "Topics that replicate", "Held-out perplexity",
         "NPMI coherence", "Topic diversity", "Dissimilarity",
     ]  # fmt: skip
     strength, found, perplexity, coherence, *_ = figure.axes
@@ -29,7 +31,7 @@ def test_panels(scanned):
     np.testing.assert_allclose(noise.get_ydata(), scanned.directions.noise_at(range(noise.get_ydata().size)))
     rows = scanned.rows()
     assert found.lines[0].get_xdata().tolist() == [2, 3, 5, 8]
-    assert found.lines[0].get_ydata().tolist() == [row["found_again"] for row in rows]
+    assert found.lines[0].get_ydata().tolist() == [row["n_replicated"] for row in rows]
     assert coherence.lines[0].get_ydata().tolist() == [row["npmi_coherence"] for row in rows]
     assert perplexity.lines[0].get_ydata().tolist() == [row["heldout_perplexity"] for row in rows]
     for ax in figure.axes:
@@ -57,4 +59,14 @@ def test_few_numbers_and_no_halves(tmp_path, sampled, numbers):
 def test_nan_values_are_left_out(sampled):
     words = sampled.corpus.counts[:, :1].toarray()
     figure = draw(scan(words, 1))  # one word: no pair, no coherence
+    figure.canvas.draw()
+
+
+def test_plausible_numbers_are_a_band(sampled):
+    found = scan(sampled.corpus, (2, 3, 5, 8))
+    several = dataclasses.replace(found, recommended=None, plausible=(3, 5), levels=())
+    figure = draw(several)
+    for ax in figure.axes:
+        assert [list(line.get_xdata()) for line in ax.lines[-2:]] == [[3, 3], [5, 5]]
+        assert ax.texts[-1].get_text() == "plausible 3 or 5"
     figure.canvas.draw()

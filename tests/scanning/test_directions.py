@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from anchorwords import CooccurrenceOperator
 from anchorwords.datasets import make_topics
 from anchorwords.resampling.shards import shard_of
-from anchorwords.scanning.directions import _Crossed, shared_directions
+from anchorwords.scanning.directions import _Crossed, counted, shared_directions, usual_fall
 from anchorwords.scanning.halves import Half, halves_of
 from anchorwords.sources.convert import as_source
 from anchorwords.sources.kinds import MatrixBlocks
@@ -105,8 +105,9 @@ def test_as_many_directions_as_topics(K):
     assert found.n == K
     assert not found.beyond
     assert found.gap > 1.5
-    assert found.energies.size == found.n_looked_at + 1 == 16
-    noise = found.noise_at(range(15))
+    assert found.n_most == K
+    assert found.n_looked_at == 15
+    noise = found.noise_at(range(K + 3))
     assert found.energies[K - 1] > noise[K - 1]
     assert found.energies[K + 2] < 1.5 * noise[K + 2]
 
@@ -116,6 +117,62 @@ def test_more_directions_than_looked_for():
     found = shared_directions(*halves(X, 4), 4, 0, 1)
     assert found.beyond
     assert found.n == 5
+
+
+def test_the_count_hardly_depends_on_the_largest_number_scanned():
+    # Noise grows with the number of dimensions, but the count is repeated in as many as it needs.
+    X = make_topics(n_docs=5000, n_words=300, n_topics=10, correlation=0.3, random_state=3).corpus.counts
+    narrow, wide = (shared_directions(*halves(X, largest), largest, 0, 1) for largest in (16, 80))
+    assert (narrow.n, narrow.n_most) == (wide.n, wide.n_most) == (10, 10)
+
+
+# Noise 1 with a standard deviation of 0.1 after any number of directions: certain from 1.5 on, possible from 1 on.
+def steady(k):
+    return 1.0, 0.1
+
+
+@pytest.mark.parametrize(
+    ("energies", "expected"),
+    [
+        ([40, 20, 18, 16, 1.2, 0.9, 0.8], (4, 4)),  # a clear end: what exceeds noise a little after it is noise
+        ([40, 6, 5, 4, 0.9, 0.8, 0.7], (4, 5)),  # three directions do not show how fast the spectrum falls
+        ([40, 6, 5.5, 5, 4.5, 0.9, 0.8], (5, 5)),
+        ([40, 20, 18, 16, 2.0, 0.9, 0.8], (4, 5)),  # a faint direction alone after a clear fall, far above noise
+        ([40, 20, 18, 2.2, 2.0, 0.9, 0.8], (5, 6)),  # two of them are not noise
+        ([40, 6, 4, 2, 1.3, 1.1, 0.8, 0.7], (4, 6)),  # the end is hidden in the noise
+        ([40, 6, 4, 2, 0.8, 0.7, 0.6], (4, 5)),  # the next may be hidden
+        ([40, 16, 7, 3.2, 0.9, 0.8, 0.7], (4, 5)),  # a fall like those before it is not the end
+        ([40, 20, 18, 16, 15, 14, 13], (6, 6)),  # of those looked at, all
+        ([1.1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4], (0, 1)),
+        ([0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3], (0, 0)),
+    ],
+)
+def test_counts_by_hand(energies, expected):
+    assert counted(np.array(energies, dtype=float), steady, 6) == expected
+
+
+def test_a_long_tail_is_counted_to_its_end():
+    # 10 certain directions, then 1.4 to 1.0 in 41 steps, then less than noise.
+    energies = np.concatenate([np.geomspace(50, 2, 10), np.linspace(1.4, 1.0, 41), np.full(40, 0.5)])
+    assert counted(energies, steady, 80) == (10, 51)
+
+
+def test_directions_after_one_that_noise_hides_are_found():
+    # The noise after the second direction varies so much that the third is uncertain; the others are certain.
+    def uneven(k):
+        return (1.0, 2.0) if k == 2 else (1.0, 0.1)
+
+    energies = np.array([40.0, 9.0, 8.0, 7.5, 7.0, 0.9, 0.8, 0.7])
+    assert counted(energies, uneven, 7) == (5, 5)
+
+
+def test_the_usual_fall():
+    energies = 100.0 * 0.5 ** np.arange(12)
+    assert usual_fall(energies, 10) == pytest.approx(2.0)
+    energies = np.array([100.0, 8.0, 8.0, 8.0, 8.0, 8.0])
+    assert usual_fall(energies, 5) == pytest.approx(1.0)  # the first direction is not compared
+    assert usual_fall(energies, 4) == pytest.approx(2.0)  # two falls are too few to rely on
+    assert usual_fall(energies, 1) == pytest.approx(2.0)
 
 
 def test_independent_words_have_one_direction():

@@ -38,4 +38,4 @@ def draw(figure: Callable[[], Figure], path: Path | None, quiet: bool) -> None:
     path.absolute().parent.mkdir(parents=True, exist_ok=True)
     with file_written_whole(path) as partial, errors_not_lost():
         save(figure(), partial)
-    remark(f"drawn to {path}", quiet)
+    remark(f"figure written to {path}", quiet)

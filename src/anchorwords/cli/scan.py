@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 # Columns of the table: key in a row, title, digits.
 _COLUMNS = (
-    ("stability", "alike", ".2f"), ("heldout_perplexity", "perplexity", ",.0f"),
+    ("stability", "similarity", ".2f"), ("heldout_perplexity", "perplexity", ",.0f"),
     ("npmi_coherence", "NPMI", ".3f"), ("topic_diversity", "diversity", ".2f"),
-    ("dissimilarity", "words of its own", ".1f"),
+    ("dissimilarity", "own words", ".1f"),
 )  # fmt: skip
 
 
@@ -48,22 +48,26 @@ def scan(
     reading: dict[str, Any],
     choosing: dict[str, Any],
     topics: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--topics", "-k", metavar="NUMBERS", help="Numbers of topics: 10,20,50, or first:last:step as in 10:60:10."
+            "--topics",
+            "-k",
+            metavar="NUMBERS",
+            help="Numbers of topics: 10,20,50, or first:last:step as in 10:60:10. Default: chosen to suit the documents.",
         ),
-    ] = "10:100:10",
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the scan to this .svg, .png or .pdf file; needs matplotlib.")
     ] = None,
     splits: Annotated[
-        int, typer.Option(min=1, help="Splits of the documents in halves that stability is the mean over.")
+        int, typer.Option(min=1, help="Number of random splits of the documents into halves to average over.")
     ] = 1,
     min_anchor_docs: Annotated[
         str | None,
         typer.Option(
             metavar="NUMBER|SHARE|auto",
-            help="Fewest documents of a word that is chosen as an anchor, such as 20 or 0.01. Default: auto, as for fit.",
+            help="Choose as anchors only words that occur in at least this many documents, such as 20 or 0.01. "
+            "Default: auto, as for fit.",
         ),
     ] = None,
     seed: Seed = 0,
@@ -71,15 +75,19 @@ def scan(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare numbers of topics: recommend one, or name levels (coarse, medium, fine) where several are defensible.
+    """Compare numbers of topics, and recommend one if the data single it out.
 
-    The documents are split in halves. For each number of topics the table shows how strong the last direction of the
-    co-occurrence is in the half that had no part in finding it, as a multiple of chance; how many topics both halves find,
-    and how alike they are; the held-out perplexity; then coherence (NPMI), diversity (share of distinct words among the top
-    25 of all topics) and how many of a topic's top 20 words no other has. Words and anchors are chosen as by fit; topics
-    are not refined.
+    If the data support a few neighbouring numbers that they do not distinguish, all of these are named. If they do not
+    narrow the choice, up to three levels of detail (coarse, medium, fine) are named. Each comes with the command that
+    fits it.
 
-    Example: anchorwords scan docword.kos.txt.gz --topics 10:60:10 --plot kos-scan.svg
+    The documents are split into two random halves. For each number of topics K the table shows how strong the K-th
+    direction of the co-occurrence is in the half that was not used to find it, as a multiple of noise; how many topics
+    replicate in both halves, and their mean similarity; the held-out perplexity; coherence (NPMI); diversity (share of
+    distinct words among the top 25 of all topics); and how many of a topic's top 20 words are in no other topic. Words
+    and anchors are chosen as by fit; topics are not refined.
+
+    Example: anchorwords scan docword.kos.txt.gz --plot kos-scan.svg
 
     Example: anchorwords scan reviews.csv --text-column text -k 5,10,20,40 --splits 3
     """
@@ -90,9 +98,9 @@ def scan(
 
     if is_sketch_folder(Path(source)):
         raise typer.BadParameter(
-            f"{source} is a sketch, which holds no documents to split in halves: give the documents"
+            f"{source} is a sketch, which contains no documents to split into halves: give the documents"
         )
-    numbers = parsed_numbers(topics)
+    numbers = None if topics is None else parsed_numbers(topics)
     fewest = documents_or_share(min_anchor_docs) or READERS.min_anchor_docs
     require_drawable(plot)
     with opened(source, with_stop_words(reading, choosing), quiet, jobs) as corpus:
@@ -121,8 +129,10 @@ def scan(
 
 
 def parsed_numbers(text: str) -> list[int]:
-    """Numbers of topics as they were typed, or BadParameter."""
-    wrong = typer.BadParameter(f"--topics must be numbers as 10,20,50 or first:last:step as 10:100:10, but is {text!r}")
+    """Parse numbers of topics; BadParameter if they are malformed."""
+    wrong = typer.BadParameter(
+        f"--topics must be numbers such as 10,20,50, or first:last:step such as 10:100:10, but is {text!r}"
+    )
     numbers: list[int] = []
     for part in text.split(","):
         pieces = [piece.strip() for piece in part.split(":")]
@@ -144,7 +154,7 @@ def scan_as_listing(scan: Scan) -> Listing:
     columns: list[tuple[str, Justify]] = [("topics", "right"), ("", "left")]
     halves = scan.directions is not None
     if halves:
-        columns += [("× chance", "right"), ("found again", "right")]
+        columns += [("× noise", "right"), ("replicate", "right")]
     rows = scan.rows()
     shown = [
         (key, title, form)
@@ -156,7 +166,7 @@ def scan_as_listing(scan: Scan) -> Listing:
     for row in rows:
         line = [str(row["n_components"]), row["level"] or ("recommended" if row["recommended"] else "")]
         if halves:
-            line += [f"{row['energy'] / row['noise']:.1f}" if row["noise"] > 0.0 else "-", f"{row['found_again']:.3g}"]
+            line += [f"{row['energy'] / row['noise']:.1f}" if row["noise"] > 0.0 else "-", f"{row['n_replicated']:.3g}"]
         cells.append(line + [_number(row[key], form) for key, _, form in shown])
     return Listing(columns, cells)
 
@@ -166,34 +176,43 @@ def _number(value: float, form: str) -> str:
 
 
 def _show(scan: Scan, left_out: int, command: Callable[[int], str]) -> None:
+    from ..scanning.wording import counted_topics
     from .console import say
     from .tables import print_listing
 
     say(f"{scan.n_docs:,} documents ({left_out:,} too short) and {scan.n_words:,} words\n")
     print_listing(scan_as_listing(scan), apart=False)
-    if scan.recommended is not None:
-        say(f"\nRecommended: {scan.recommended} topic{'' if scan.recommended == 1 else 's'}.")
-    else:
-        say("\nNo single number is recommended.")
+    say(f"\n{_answer(scan)}")
     for reason in scan.reasons:
         say(f"- {reason}")
-    if scan.recommended is not None:
-        say(f"\nLearn them with: {command(scan.recommended)}")
-        return
     for level in scan.levels:
-        say(f"\n{level.name}: {level.n_components} topics ({level.why})")
-        say(f"  gained: {level.gained}")
-        say(f"  lost: {level.lost}")
-        say(f"  Learn them with: {command(level.n_components)}")
+        if scan.recommended is None:
+            say(f"\n{level.name}: {counted_topics(level.n_components)} ({level.why})")
+            for line in (*level.comparison(), f"    Fit with: {command(level.n_components)}"):
+                say(line)
+    if scan.recommended is not None:
+        say(f"\nFit with: {command(scan.recommended)}")
+
+
+def _answer(scan: Scan) -> str:
+    """The answer in one sentence."""
+    from ..scanning.wording import counted_topics, spoken
+
+    if scan.recommended is not None:
+        return f"Recommended: {counted_topics(scan.recommended)}."
+    if scan.plausible:
+        return f"Recommended: {spoken(scan.plausible)} topics. The data do not tell these numbers apart."
+    return "No single number of topics is recommended."
 
 
 def _summary(scan: Scan, left_out: int, rule: dict[str, Any] | None, plot: Path | None) -> dict[str, Any]:
     directions = scan.directions
     return {
-        "recommended": scan.recommended, "levels": [level.row() for level in scan.levels],
+        "recommended": scan.recommended, "plausible": scan.plausible, "levels": [level.row() for level in scan.levels],
         "reasons": scan.reasons, "rows": scan.rows(), "eigenvalues": scan.eigenvalues,
         "directions": None if directions is None else {
-            "n": directions.n, "looked_at": directions.n_looked_at, "energies": directions.energies, "gap": directions.gap,
+            "n": directions.n, "n_most": directions.n_most, "looked_at": directions.n_looked_at,
+            "energies": directions.energies, "gap": directions.gap,
         },
         "documents": scan.n_docs, "documents_left_out": left_out, "words": scan.n_words,
         "min_anchor_docs": scan.anchor_threshold.value,

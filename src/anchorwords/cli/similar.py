@@ -16,13 +16,13 @@ Model = Annotated[Path, typer.Argument(help="Model folder written by fit.")]
 def similar(
     model: Model,
     words: Annotated[list[str], typer.Argument(metavar="WORD...", help="Words of the model.")],
-    n: Annotated[int, typer.Option("--words", "-n", min=1, help="Similar words to show per word.")] = 10,
+    n: Annotated[int, typer.Option("--words", "-n", min=1, help="Number of similar words to show per word.")] = 10,
     as_json: Json = False,
 ) -> None:
-    """Show words that belong to the same topics as a word: songs like a song, terms like a term.
+    """Show words that belong to the same topics as a word, such as songs similar to a song.
 
-    Words are compared by their topic profiles p(topic | word). A similarity of 1 means the same profile, 0 no
-    topic in common.
+    Words are compared by their topic profiles p(topic | word). A similarity of 1 means that the profiles are equal, 0
+    that the words have no topic in common.
 
     Example: anchorwords similar playlists-model radiohead -n 20
     """
@@ -33,7 +33,7 @@ def similar(
     if as_json:
         print_json(rows)
         return
-    # Labels of items can be long: the topic that they share most is named, the others are numbers.
+    # Labels of items can be long: name only the topic that contributes most, and give the ids of all.
     cells = [
         [row["query"], row["word"], f"{row['similarity']:.3f}", ", ".join(map(str, row["topics"])), row["labels"][0]]
         for row in rows
@@ -43,18 +43,22 @@ def similar(
         ("similar", "left"),
         ("similarity", "right"),
         ("topics", "left"),
-        ("first of them", "left"),
+        ("main topic", "left"),
     ]
+    if len(set(words)) == 1:  # the same word in every line
+        columns, cells = columns[1:], [line[1:] for line in cells]
     print_listing(Listing(columns, cells), apart=False)  # type: ignore[arg-type]
 
 
 def predict(
     model: Model,
     words: Annotated[list[str], typer.Argument(metavar="WORD...", help="Words of one document or basket.")],
-    n: Annotated[int, typer.Option("--words", "-n", min=1, help="Words to predict.")] = 10,
+    n: Annotated[int, typer.Option("--words", "-n", min=1, help="Number of words to predict.")] = 10,
     as_json: Json = False,
 ) -> None:
-    """Predict the words that a document or basket lacks: the most probable ones among those that it does not hold.
+    """Predict further words of a document or basket: the most probable ones among those that it does not contain.
+
+    The lift says how many times as probable a word is here as in all documents.
 
     Example: anchorwords predict playlists-model radiohead portishead -n 20
     """

@@ -8,16 +8,22 @@ from collections.abc import Iterable, Sequence
 
 from ..exceptions import UnknownWordWarning
 
-# Close matches are looked for, in a pass over the vocabulary each, for so many missing words.
+# Number of missing words for which close matches are looked up, each in a pass over the vocabulary.
 _EXPLAINED = 10
+# Shortest text that is looked up within other words.
+_LEAST_PART = 3
 
 
 def close_matches(word: str, vocabulary: Iterable[str]) -> list[str]:
-    """Up to three words that look like this one, best first; capitals make no difference."""
+    """Up to three words that are spelled like this one, or else the shortest that contain it; case is ignored."""
     known: dict[str, str] = {}
     for other in vocabulary:
         known.setdefault(other.casefold(), other)
-    return [known[match] for match in difflib.get_close_matches(word.casefold(), known)]
+    folded = word.casefold()
+    matches = difflib.get_close_matches(folded, known)
+    if not matches and len(folded) >= _LEAST_PART:
+        matches = sorted((other for other in known if folded in other), key=lambda other: (len(other), other))[:3]
+    return [known[match] for match in matches]
 
 
 def warn_of_missing(words: Sequence[str], vocabulary: Sequence[str], what: str, *, stacklevel: int = 2) -> None:

@@ -1,4 +1,4 @@
-"""What a document or a basket lacks: the most probable words that it does not hold yet.
+"""Predictions: the most probable words that a document or basket does not contain.
 
 Notation
 --------
@@ -9,7 +9,7 @@ p_m = B w_m        p(word | document m)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,19 +20,20 @@ from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_n_jobs, check_positive_integer
 from ..corpus.missing import warn_of_missing
 from ..exceptions import InputError
-from ..infer.compose import compositions
+from ..infer.collapsed import collapsed_proportions
+from ..infer.compose import METHODS, check_method, compositions
+from ..infer.prior import prior_of
 from ..linalg.sparse import rows_between
 from ..model import TopicModel, as_topic_model
 from ..records import TableRecord
 from ..records.table import Table, counted, number_field, small_field, table_of, text_field
 from ..sources.convert import as_source, in_columns
 from ..sources.source import Source
-from .compositions import method_for
 from .ranking import largest, word_probabilities
 
 # Probabilities of words in documents that are computed at a time: 32 MB.
 _TOGETHER = 1 << 22
-# Log-probabilities that agree to so many digits are ties, which the first column wins.
+# Log-probabilities that agree to this many digits are ties; the first column comes first.
 _DIGITS = 12
 
 
@@ -92,9 +93,9 @@ class WordPredictions(TableRecord):
 
 
 def predict_words(
-    model: Any, X: Any, n: int = 10, *, method: str | None = None, n_jobs: int | None = None
+    model: Any, X: Any, n: int = 10, *, method: str = "collapsed", n_jobs: int | None = None
 ) -> WordPredictions:
-    """Predict the words that documents lack: the most probable words among those that they do not hold.
+    """Predict further words of documents: the most probable words among those that they do not contain.
 
     Parameters
     ----------
@@ -104,8 +105,10 @@ def predict_words(
         UnknownWordWarning. Documents are read block by block.
     n : int, default=10
         Number of words per document.
-    method : {"posterior-mean", "prior-aware"}, optional
-        How topic proportions are inferred, as in ``transform``.
+    method : {"collapsed", "posterior-mean", "prior-aware"}, default="collapsed"
+        How topic proportions are inferred. "collapsed" is the mean of the posterior by collapsed variational inference,
+        which is accurate for baskets of a few words; the others are those of ``transform``, which are faster for long
+        documents.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
@@ -127,7 +130,8 @@ def predict_words(
     record = as_topic_model(model)
     check_positive_integer(n, "n")
     source = _source(record, X)
-    how, jobs = method_for(record, method), check_n_jobs(n_jobs)
+    jobs = check_n_jobs(n_jobs)
+    proportions = _collapsed(record) if method == "collapsed" else _as_transform(record, method, jobs)
     overall = word_probabilities(record.B, record.prevalence)
     columns: list[IntArray] = [np.zeros((0, n), dtype=np.intp)]
     probability: list[FloatArray] = [np.zeros((0, n))]
@@ -135,8 +139,7 @@ def predict_words(
     for block in source.blocks():
         for start in range(0, block.shape[0], step):
             counts = rows_between(block, start, start + step)
-            part = next(compositions(record, as_source(counts), method=how, whole_blocks=True, n_jobs=jobs))
-            best = _best(part.weights @ record.B.T, counts, n)
+            best = _best(proportions(counts) @ record.B.T, counts, n)
             columns.append(best[0])
             probability.append(best[1])
     chosen, likely = np.concatenate(columns), np.concatenate(probability)
@@ -148,8 +151,24 @@ def predict_words(
     )  # fmt: skip
 
 
+def _collapsed(record: TopicModel) -> Callable[[SparseLike], FloatArray]:
+    parameters = prior_of(record.A).parameters
+    return lambda counts: collapsed_proportions(counts, record.B, parameters)
+
+
+def _as_transform(record: TopicModel, method: str, n_jobs: int | None) -> Callable[[SparseLike], FloatArray]:
+    if method not in METHODS:
+        raise InputError(f"method must be 'collapsed' or one of {', '.join(map(repr, METHODS))}, but is {method!r}.")
+    how = check_method(method, record)
+
+    def proportions(counts: SparseLike) -> FloatArray:
+        return next(compositions(record, as_source(counts), method=how, whole_blocks=True, n_jobs=n_jobs)).weights
+
+    return proportions
+
+
 def _best(p: FloatArray, counts: SparseLike, n: int) -> tuple[IntArray, FloatArray]:
-    """Columns and probabilities of the n most probable words of each document that it does not hold."""
+    """Columns and probabilities of the n most probable words of each document that it does not contain."""
     columns, likely = np.full((p.shape[0], n), -1, dtype=np.intp), np.zeros((p.shape[0], n))
     for m, row in enumerate(p):
         row[counts.indices[counts.indptr[m] : counts.indptr[m + 1]]] = 0.0
@@ -166,7 +185,7 @@ def _source(record: TopicModel, X: Any) -> Source:
     if baskets is None:
         return in_columns(X, record.vocabulary, record.n_words)
     if record.vocabulary is None:
-        raise InputError("the words of this model have no names, so that it takes no baskets of words: give counts.")
+        raise InputError("the words of this model have no names, so baskets of words cannot be looked up: give counts.")
     place = {word: column for column, word in enumerate(record.vocabulary)}
     unknown = dict.fromkeys(word for basket in baskets for word in basket if word not in place)
     if len(unknown) == len({word for basket in baskets for word in basket}):

@@ -115,7 +115,11 @@ def _column(record: TopicModel, word: Any) -> int:
             column = record.vocabulary.index(word)
         else:
             near = close_matches(word, record.vocabulary)
-            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "look at model_.vocabulary."
+            hint = (
+                f"did you mean {' or '.join(map(repr, near))}?"
+                if near
+                else "model.vocabulary lists the words of the model."
+            )
             raise InputError(f"{word!r} is not a word of the model: {hint}")
     elif isinstance(word, (int, np.integer)) and not isinstance(word, bool) and 0 <= word < record.n_words:
         column = int(word)

@@ -1,1 +1,1 @@
-"""How many topics: many numbers of them learned from one decomposition, and compared."""
+"""Choice of the number of topics: models of many sizes from one decomposition, compared."""

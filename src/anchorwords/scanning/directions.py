@@ -1,23 +1,29 @@
-"""How many directions of the co-occurrence are in both halves of the documents.
+"""How many directions of the co-occurrence replicate in both halves of the documents.
 
 Notation
 --------
-U_1, U_2 : (N, L)   leading eigenvectors of the halves, the noise of either half in them
-T_12, T_21          U_1'C_2 U_1 and U_2'C_1 U_2: each basis judged by documents that had no part in it
-M : (N, N)          (U_1 T_12 U_1' + U_2 T_21 U_2') / 2, in 2 L dimensions; mu_k its eigenvalues, in descending order
-nu_k                the largest eigenvalue that noise gives in the dimensions after the first k
+U_1, U_2 : (N, L)   leading eigenvectors of the halves, which include the noise of their half
+T_12, T_21          U_1'C_2 U_1 and U_2'C_1 U_2: each basis evaluated on documents that were not used to find it
+M : (N, N)          (U_1 T_12 U_1' + U_2 T_21 U_2') / 2, in 2 L dimensions; mu_k are its eigenvalues, in descending order
+nu_k, sigma_k       mean and standard deviation of the largest eigenvalue that noise has after the first k dimensions
 
-A topic model of K topics has a C of rank K; what a sample adds is noise. In C itself, noise has eigenvalues that are as
-large as those of faint topics. In M a direction of noise has none: it was found in one half, and the other half,
-which is independent of it, gives it as much as any direction, zero in the mean. What is left of noise is that of C_1 and
-C_2 within 2 L dimensions instead of N. Its size is had by turning the signs of whole shards of documents at
-random: where shards agree on nothing that is as good as the sum itself.
+The co-occurrence C of K topics has rank K, plus sampling noise. The noise in C has eigenvalues as large as those of faint
+topics. In M it does not: a direction of noise that was found in one half has strength zero, on average, in the other half,
+which is independent of it. The noise that remains in M is that of C_1 and C_2 within 2 L dimensions instead of N. It is
+estimated by flipping the signs of whole shards of documents at random, which removes what shards have in common and keeps
+their noise.
+
+Counting. A direction certainly exceeds noise, or possibly, or it does not. The spectrum ends clearly if the last certain
+direction is several times as strong as whatever follows it, be it the next direction or the noise, which would hide a
+fainter one. "Several times" is relative to the usual fall from one direction to the next. The count is then a single number.
+Otherwise it is a range: from the last certain direction to the last possible one, and at least to the next one, which noise
+may hide.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -26,37 +32,54 @@ from .._typing import FloatArray
 from ..linalg.tall import gram
 from .halves import Half
 
-# Draws of signs: so many in few dimensions, and in more of them.
+# Draws of signs, and the smaller number of them from so many dimensions on, where each takes longer.
 _DRAWS = 48
 _FEWER_DRAWS, _MANY = 16, 120
-# Standard deviations by which a direction must exceed the mean of what noise gives.
-_SIGMAS = 2.25
-# Noise now and then does, too. The last few directions, where they exceed it by no more than this, and come after one that
-# is so many times as strong, are not counted.
-_LOOK_BACK = 5
-_DOUBTFUL = 6.0
-_GAP = 2.5
+# A direction certainly exceeds noise if it does so by five standard deviations and by half of the mean. In 300 comparisons
+# of halves of synthetic corpora, the first direction after the last topic exceeded the mean by 1.3 standard deviations in
+# the median, by 3.4 at the 95th percentile, and by more than 5 three times.
+_CERTAIN_SIGMAS, _CERTAIN_RATIO = 5.0, 1.5
+# It is possible that a direction belongs to a topic if it is at least as strong as noise is on average.
+_POSSIBLE_SIGMAS = 0.0
+# The spectrum ends clearly if it falls by this factor more than it usually does from one direction to the next. These
+# constants were chosen on synthetic corpora of 5 to 30 topics; benchmarks/choosing.py measures the rule on others.
+_CLEAR_FALL = 2.5
+# The usual fall is the mean over the last four falls. If fewer than three are known, it is taken to be at least two.
+_FALLS, _KNOWN_FALLS, _LARGE_FALL = 4, 3, 2.0
+# Excess over noise need not decrease from one direction to the next: look so many directions ahead.
+_LOOK_AHEAD = 8
+
+# Vectors of each basis that a count needs, relative to the directions and in number, and the share of those at hand below
+# which the count is worth repeating. Half as many again as there are directions leave room for faint ones.
+_DIMENSIONS, _FEWEST_SPARE = 1.5, 6
+_MANY_FEWER = 0.75
+
+# Noise after the first k directions: mean and standard deviation.
+Noise = Callable[[int], tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
 class Directions:
-    """Directions that both halves of the documents show.
+    """Directions that replicate in both halves of the documents.
 
     Attributes
     ----------
     n : int
-        How many, of those looked at.
+        Number of directions that certainly exceed noise.
+    n_most : int
+        Number of directions that possibly exceed noise: equal to ``n`` if the spectrum ends clearly.
     n_looked_at : int
-        One more than the largest number of topics; where ``n`` is that, there may be more.
-    energies : (n_looked_at + 1,) array
-        mu_k: strength of each direction in documents that had no part in finding it.
+        One more than the largest number of topics scanned; if ``n_most`` reaches it, there may be more.
+    energies : (at most n_looked_at + 1,) array
+        mu_k: the strength of each direction in documents that were not used to find it.
     at, noise : (any,) array
-        Numbers k of directions, ascending, and nu_k after these.
+        Numbers k of directions, in ascending order, and nu_k after these.
     gap : float
-        Strength of the last direction over that of the next, inf where the next has none.
+        Strength of the ``n``-th direction divided by that of the next; inf if the next has none.
     """
 
     n: int
+    n_most: int
     n_looked_at: int
     energies: FloatArray
     at: FloatArray
@@ -65,47 +88,122 @@ class Directions:
 
     @property
     def beyond(self) -> bool:
-        """Whether every direction looked at is in both halves."""
-        return self.n >= self.n_looked_at
+        """Whether the spectrum goes on beyond the directions that were looked at."""
+        return self.n_most >= self.n_looked_at
 
     def noise_at(self, k: Sequence[int]) -> FloatArray:
-        """Nu after k directions, between those computed by interpolation."""
+        """Interpolate nu after the first k directions."""
         return np.exp(np.interp(k, self.at, np.log(np.maximum(self.noise, np.finfo(np.float64).tiny))))
 
 
 def shared_directions(first: Half, second: Half, n_components: int, seed: int, n_jobs: int | None = None) -> Directions:
-    """Count the directions that both halves show, up to one more than ``n_components``."""
+    """Count the directions that replicate in both halves, up to one more than ``n_components``.
+
+    Noise grows with the number of dimensions. If there are many fewer directions than dimensions, the count is repeated with
+    the leading vectors of each basis alone, so that it hardly depends on the largest number of topics scanned.
+    """
+    found = _directions(first, second, n_components + 1, seed, n_jobs)
+    looked_at = found.n_looked_at
+    L = min(half.basis.shape[1] for half in (first, second))
+    while (needed := max(found.n_most + _FEWEST_SPARE, round(_DIMENSIONS * found.n_most))) <= _MANY_FEWER * L:
+        first, second = (_truncated(half, needed) for half in (first, second))
+        L, found = needed, replace(_directions(first, second, looked_at, seed, n_jobs), n_looked_at=looked_at)
+    return found
+
+
+def _truncated(half: Half, L: int) -> Half:
+    """A half with the leading L vectors of its basis; its own statistics are in the basis of the other, also truncated."""
+    return half._replace(basis=half.basis[:, :L], shards=half.shards[:, :L, :L])
+
+
+def _directions(first: Half, second: Half, looked_at: int, seed: int, n_jobs: int | None) -> Directions:
     crossed = _Crossed(first, second, seed, n_jobs)
-    most = max(1, min(n_components + 1, crossed.energies.size - 1))
-    energies = np.concatenate([crossed.energies, np.zeros(1)])  # of a single word there is no next
-    levels: dict[int, tuple[float, float]] = {}
+    most = max(1, min(looked_at, crossed.energies.size - 1))
+    energies = np.concatenate([crossed.energies, np.zeros(1)])  # a single word has no second direction
+    known: dict[int, tuple[float, float]] = {}
+
+    def noise(k: int) -> tuple[float, float]:
+        if k not in known:
+            known[k] = crossed.noise(k)
+        return known[k]
+
+    n, n_most = counted(energies, noise, most)
+    noise(most // 4)  # a point for the figure
+    at = sorted(known)
+    gap = float(energies[n - 1] / energies[n]) if n and energies[n] > 0.0 else float("inf")
+    return Directions(
+        n, n_most, looked_at, energies[: most + 1], np.array(at), np.array([known[k][0] for k in at]), gap
+    )
+
+
+def counted(energies: FloatArray, noise: Noise, most: int) -> tuple[int, int]:
+    """Number of directions that certainly exceed noise, and of those that possibly do, at most ``most``.
+
+    Parameters
+    ----------
+    energies : (more than most,) array
+        Strengths in descending order.
+    noise : callable
+        Mean and standard deviation of the noise after the first k directions.
+    most : int
+        Number of directions to look at.
+    """
 
     def excess(k: int) -> float:
-        """Standard deviations by which direction k + 1 exceeds what noise gives after the first k."""
-        if k not in levels:
-            levels[k] = crossed.noise(k)
-        level, spread = levels[k]
+        """Standard deviations by which direction k + 1 exceeds the noise after the first k."""
+        level, spread = noise(k)
         return float((energies[k] - level) / max(spread, np.finfo(np.float64).tiny))
 
-    low, high = 0, most  # directions up to low stand out; those after high do not, or are not looked at
-    if excess(most - 1) > _SIGMAS:
-        low = most
-        excess(most // 4)  # for the picture
+    def significant(k: int) -> bool:
+        return excess(k) >= _CERTAIN_SIGMAS and energies[k] >= _CERTAIN_RATIO * noise(k)[0]
+
+    def certain(k: int) -> bool:
+        """Significant, and not a faint direction alone after a clear fall, which noise now and then gives."""
+        fallen = k > 0 and energies[k - 1] >= _CLEAR_FALL * energies[k] and energies[k] < _CLEAR_FALL * noise(k)[0]
+        return significant(k) and not fallen
+
+    n = _first_not(significant, 0, most)
+    ahead = n
+    while ahead < min(n + _LOOK_AHEAD, most):
+        n, ahead = (ahead + 1 if certain(ahead) else n), ahead + 1
+    while n > 0 and not certain(n - 1):
+        n -= 1
+    if n >= most:
+        return most, most
+    if n > 0 and energies[n - 1] >= _CLEAR_FALL * usual_fall(energies, n) * max(energies[n], noise(n)[0]):
+        return n, n + significant(n)
+    near = n + 1
+    while near < min(n + _LOOK_AHEAD, most) and excess(near) >= _POSSIBLE_SIGMAS:
+        near += 1
+    if near == n + _LOOK_AHEAD:
+        near = _first_not(lambda k: excess(k) >= _POSSIBLE_SIGMAS, near, most)
+    return n, near if n > 0 or excess(0) >= _POSSIBLE_SIGMAS else 0
+
+
+def usual_fall(energies: FloatArray, n: int) -> float:
+    """Factor by which the strength usually falls before the n-th direction: the geometric mean over the last few falls.
+
+    The first direction is left out: it is that of the mean document, and stronger than the others. If fewer than three falls
+    are known, the factor is at least two.
+    """
+    first = max(1, n - 1 - _FALLS)
+    falls = n - 1 - first
+    mean = float((energies[first] / energies[n - 1]) ** (1.0 / falls)) if falls > 0 and energies[n - 1] > 0.0 else 1.0
+    return max(mean, 1.0 if falls >= _KNOWN_FALLS else _LARGE_FALL)
+
+
+def _first_not(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The first number from ``low`` on for which a condition that fails at most once does not hold, or ``high``."""
+    if low < high and holds(high - 1):
+        return high
     while low < high:
         middle = (low + high) // 2
-        low, high = (middle + 1, high) if excess(middle) > _SIGMAS else (low, middle)
-    n = low
-    for last in range(low, max(1, low - _LOOK_BACK), -1) if low < most else ():
-        if excess(last - 1) >= _DOUBTFUL:
-            break
-        n = last - 1 if energies[last - 2] > _GAP * energies[last - 1] else n
-    at = sorted(levels)
-    gap = float(energies[n - 1] / energies[n]) if n and energies[n] > 0.0 else float("inf")
-    return Directions(n, most, energies[: most + 1], np.array(at), np.array([levels[k][0] for k in at]), gap)
+        low, high = (middle + 1, high) if holds(middle) else (low, middle)
+    return low
 
 
 class _Crossed:
-    """M in 2 L dimensions, and what noise gives in parts of these."""
+    """M in 2 L dimensions, and its noise."""
 
     def __init__(self, first: Half, second: Half, seed: int, n_jobs: int | None) -> None:
         overlap = gram(first.basis, second.basis, n_jobs)
@@ -116,7 +214,7 @@ class _Crossed:
         kept = values > 1e-10
         F = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, kept].T
         frames = F[:, :L], F[:, L:]
-        shards = second.shards, first.shards  # T_12 is of the documents of the second half
+        shards = second.shards, first.shards  # T_12 is computed from the documents of the second half
         M = sum(frame @ part.sum(axis=0) @ frame.T for frame, part in zip(frames, shards, strict=True)) / 2.0
         energies, V = np.linalg.eigh((M + M.T) / 2.0)
         self.energies: FloatArray = energies[::-1].copy()
@@ -142,5 +240,5 @@ def _largest_eigenvalue(matrix: FloatArray) -> float:
     try:
         return float(scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=(last, last))[0])
     except np.linalg.LinAlgError:
-        # LAPACK's driver for some of the eigenvalues gives up where many are the same; the one for all of them does not.
+        # LAPACK's driver for a subset of eigenvalues may fail if many are equal; the one for all eigenvalues does not.
         return float(np.linalg.eigvalsh(matrix)[-1])

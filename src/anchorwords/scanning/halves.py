@@ -1,11 +1,11 @@
-"""Documents in two halves: what one half shows is real where the other shows it too.
+"""Two random halves of the documents: what replicates in both is real.
 
 Notation
 --------
 C_1, C_2 : (N, N)   co-occurrence (Eq. 1) of the halves
 U_1, U_2 : (N, L)   leading eigenvectors of each, orthonormal
 g_m : (N,)          scaled counts h_m / sqrt(n_m (n_m - 1)) of a document
-T : (L, L)          U' C U with the C of one half and the U of the other, T_s the part of shard s
+T : (L, L)          U' C U with the C of one half and the U of the other; T_s is the part of shard s
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from ..statistics.moments import document_lengths
 from ..statistics.of_source import cooccurrence_of, documents_before, documents_with_pairs
 from ..statistics.sums import pair_weights
 
-# Shards of each half, of which the noise is learned.
+# Shards of each half, from which the noise is estimated.
 _SHARDS = 20
-# Fewest documents of a half: with fewer, chance decides.
+# Fewest documents per half: with fewer, the comparison is left to chance.
 FEWEST = 5
-# Eigenpairs of halves serve comparisons, which noise blurs far more than this.
+# Relative residual of the eigenpairs: sampling noise is far larger.
 _TOL = 0.15
 
 
 class Half(NamedTuple):
-    """What is known of one half.
+    """Statistics of one half.
 
     Attributes
     ----------
     values, vectors : (K,), (N, K) array
         Its leading eigenpairs.
     basis : (N, L) array
-        The vectors and their runners-up.
+        The leading vectors and some that follow them.
     shards : (S, L, L) array
         T_s, the statistics of this half in the basis of the other; they sum to T.
     """
@@ -58,7 +58,7 @@ class Half(NamedTuple):
 
 
 def sides_of(source: Source, C: Cooccurrence, seed: int) -> tuple[HalfSource, HalfSource]:
-    """The two halves of the documents that carry a pair, as sources."""
+    """The two halves of the documents with at least two tokens, as sources."""
     n_shards = 2 * max(1, min(_SHARDS, C.n_docs // 4))
     paired = documents_with_pairs(source)
     first_of_block = documents_before(paired)
@@ -74,10 +74,10 @@ def halves_of(
     n_jobs: int | None,
     sides: tuple[HalfSource, HalfSource] | None = None,
 ) -> tuple[Half, Half]:
-    """Split documents at random, and decompose either half by itself.
+    """Split the documents at random, and decompose each half on its own.
 
-    Each run of consecutive documents is dealt out anew, so that a trend in their order is in both halves alike. A
-    document's half depends on its number, among those that carry a pair, and the seed.
+    Each run of consecutive documents is distributed over both halves, so that a trend in their order affects both equally.
+    The half of a document depends on the seed and on its number among the documents with at least two tokens.
     """
     used = C.words.mask
     sides = sides or sides_of(source, C, seed)
@@ -92,9 +92,9 @@ def halves_of(
 
 
 def _eigenpairs(side: HalfSource, n_components: int, seed: int, n_jobs: int | None) -> Eigenpairs:
-    """From a random start: the basis must know nothing of the other half."""
+    """Leading eigenpairs from a random start: the basis must be independent of the other half."""
     operator = cooccurrence_of(side, n_jobs=n_jobs, every_word=True)
-    # Where every product is a pass: fewer of them, and wider.
+    # If every product is a pass over the data: fewer and wider products.
     block = None if operator.pass_width is None else max(operator.pass_width, n_components // 2)
     with one_library_thread():
         return randomized_eigh(
@@ -103,7 +103,7 @@ def _eigenpairs(side: HalfSource, n_components: int, seed: int, n_jobs: int | No
 
 
 class HalfSource(Source):
-    """One half of the documents, which all carry a pair, itself a source."""
+    """One half of the documents, as a source of its own."""
 
     def __init__(self, source: Source, first_of_block: IntArray, side: int, n_shards: int, seed: int) -> None:
         self._source, self._first, self._side, self._n_shards, self._seed = source, first_of_block, side, n_shards, seed
@@ -111,7 +111,7 @@ class HalfSource(Source):
 
     @cached_property
     def counts(self) -> SparseLike | None:
-        """All of them, where documents are in memory."""
+        """The counts of this half, if the documents are in memory."""
         if self._source.counts is None:
             return None
         return sp.csr_array(sp.vstack([block() for block in self.lazy_blocks()], format="csr"))
@@ -122,7 +122,7 @@ class HalfSource(Source):
             yield partial(self._mine, number, block)
 
     def numbered_blocks(self) -> Iterator[tuple[SparseLike, IntArray]]:
-        """Documents of this half, with their numbers among the documents of both."""
+        """Documents of this half, with their numbers among those of both halves."""
         for number, block in enumerate(self._source.lazy_blocks()):
             counts, first = block(), int(self._first[number])
             shards = shard_of(first, counts.shape[0], self._n_shards, self._seed)
@@ -133,16 +133,16 @@ class HalfSource(Source):
         return self._dealt(block(), number)[0]
 
     def _dealt(self, counts: SparseLike, number: int) -> tuple[SparseLike, IntArray]:
-        """Documents of this half, and the shards of each."""
+        """Documents of this half, and their shards."""
         shards = shard_of(int(self._first[number]), counts.shape[0], self._n_shards, self._seed)
         mine = shards % 2 == self._side
         return counts[mine], shards[mine] // 2
 
     def quotients(self, U: FloatArray, n_jobs: int | None) -> FloatArray:
-        """T_s = sum_m (U'g_m)(U'g_m)' / M over the documents of shard s, less its share of U'diag(d)U, in one pass.
+        """T_s = sum_m (U'g_m)(U'g_m)' / M over the documents of shard s, minus its share of U'diag(d)U, in one pass.
 
-        What a shard itself would take from the diagonal differs from that share by the noise of single words, which is
-        small beside that of pairs.
+        The diagonal of the shard itself differs from that share by the noise of single words, which is small compared with
+        the noise of pairs.
         """
         n_shards, L = self._n_shards // 2, U.shape[1]
 

@@ -1,4 +1,4 @@
-"""Held-out log-likelihood by document completion: topics of one half of the documents predict documents of the other.
+"""Held-out log-likelihood by document completion: topics of one half of the documents predict those of the other half.
 
 Notation
 --------
@@ -40,13 +40,13 @@ _STEPS = 1
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Documents to complete, split in seen and hidden tokens.
+    """Documents to complete, split into seen and hidden tokens.
 
     Attributes
     ----------
     seen, hidden : (M, N) sparse array of counts
     frequencies : (N,) array
-        p, of the half that topics are learned from.
+        p, of the half that the topics are learned from.
     """
 
     seen: SparseLike
@@ -59,7 +59,7 @@ class HeldOut:
         if not data.sum() > 0.0:
             return float("nan")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # few steps are meant
+            warnings.simplefilter("ignore", ConvergenceWarning)  # one step is intended
             known = KnownEigenpairs(half.vectors, half.values, words)
             model = learn(known, K, ENN(max_iter=_STEPS), choice, RectifyContext(n_jobs=n_jobs)).model
         B = (1.0 - _SMOOTHING) * model.B + _SMOOTHING * self.frequencies[:, None]

@@ -18,18 +18,19 @@ from ..metrics.measure import Measure
 from ..metrics.reference import Reference, add_counts
 from ..model import TopicModel
 
-# Metrics that count documents with two words of a topic, and of how many words: they are counted for all models at once.
+# Metrics that count the documents with two top words of a topic, and the number of top words. They are computed for all
+# models in one pass.
 _COUNTED: dict[str, tuple[Callable[..., Measure], int]] = {
     "npmi_coherence": (measure_npmi, 10),
     "umass_coherence": (measure_umass, 20),
 }
 
-# Numbers of a dense piece of documents: 32 MiB.
+# Entries of a dense block of documents: 32 MiB.
 _PIECE = 1 << 23
 
 
 class ManyGroups(Reference):
-    """Documents in which pairs of words are counted fast where groups are many: by dense pieces of a few documents."""
+    """A reference that counts pairs of words fast if there are many groups: in dense blocks of a few documents."""
 
     def documents_together(self, groups: Sequence[IntArray]) -> tuple[list[FloatArray], int]:
         """As :meth:`Reference.documents_together`."""
@@ -41,7 +42,7 @@ class ManyGroups(Reference):
             totals, n_docs = total or ([np.zeros((group.size, group.size)) for group in groups], 0)
             by_word = sp.csr_array(block[:, words].T)
             for start in range(0, block.shape[0], step):
-                # Single precision counts as far as 2^24, which is more than a piece has documents.
+                # Single precision is exact up to 2^24, which is more than a block has documents.
                 present = (by_word[:, start : start + step].toarray() > 0.0).astype(np.float32)
                 for place, sums in zip(places, totals, strict=True):
                     rows = present[place]
@@ -52,7 +53,7 @@ class ManyGroups(Reference):
 
 
 class Judge:
-    """Measures one model after the other, with one reference; what is counted in documents is counted at the end.
+    """Measure one model after the other with one reference; metrics that count documents are computed at the end.
 
     Parameters
     ----------
@@ -78,14 +79,14 @@ class Judge:
             tops.append(prominent_indices(model, _COUNTED[name][1]))
 
     def results(self) -> list[dict[str, float]]:
-        """Metrics by name of each model, in the order they came."""
+        """Metrics by name for each model, in the order in which they were added."""
         for name, tops in self._tops.items():
             for values, value in zip(self._values, self._counted(name, tops), strict=True):
                 values[name] = value
         return [{name: values[name] for name in self._metrics} for values in self._values]
 
     def _counted(self, name: str, tops: list[list[IntArray]]) -> list[float]:
-        """A metric of all models, in one pass over the documents."""
+        """One metric for all models, in one pass over the documents."""
         measure, n = _COUNTED[name]
         cuts = np.cumsum([0, *map(len, tops)])
         try:

@@ -2,17 +2,20 @@
 
 Notation
 --------
-F(K)   topics of K that both halves of the documents find, mean over splits
+F(K)   number of topics, of K, that replicate in both halves of the documents, mean over splits
 L(K)   held-out log-likelihood per token, natural logarithm
 
 coarse   K that maximises F(K) - 3/4 K: going on, fewer than three of four added topics replicate
 medium   K that maximises F(K) - 1/2 K: going on, fewer than half of the added topics replicate
 fine     K that maximises L(K) - 0.02 log2 K: going on, doubling K lowers the perplexity by less than 2 %
 
-Directions of the co-occurrence that both halves show bound the number of topics, so larger numbers are not considered:
-beyond that bound, near-copies of topics replicate too. Each level is the point at which a curve no longer rises faster than
-a stated price per topic (or per doubling), so none depends on where the grid ends, unless the curve is still rising there;
-``at_grid_end`` says so.
+If most topics replicate up to the largest number scanned, replication does not limit the coarse and the medium level. The
+perplexity then does, with prices of 10 and 5 % per doubling.
+
+The number of directions of the co-occurrence that certainly exceed noise is an upper bound on the number of topics, so
+larger numbers are not considered: beyond it, near-copies of topics replicate too. Each level is the point at which a
+curve no longer rises faster than a stated price per topic (or per doubling). It does not depend on the largest number
+scanned, unless the curve still rises there; ``at_grid_end`` says so.
 """
 
 from __future__ import annotations
@@ -23,14 +26,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .wording import spoken
+
 if TYPE_CHECKING:
     from .directions import Directions
     from .record import Candidate
 
 # Share of added topics that must replicate.
-_COARSE, _MEDIUM = 0.75, 0.5
-# Held-out log-likelihood per token that doubling the number of topics must gain: 2 % of perplexity.
-_DOUBLING = 0.02
+_REPLICATED = {"coarse": 0.75, "medium": 0.5}
+# Held-out log-likelihood per token that doubling the number of topics must gain: 10, 5 and 2 % of perplexity.
+_DOUBLING = {"coarse": 0.10, "medium": 0.05, "fine": 0.02}
 
 
 @dataclass(frozen=True)
@@ -39,16 +44,18 @@ class Level:
 
     Attributes
     ----------
-    name : {"coarse", "medium", "fine", "recommended"}
+    name : {"coarse", "medium", "fine", "recommended", "plausible"}
+        "recommended" if the data single this number out, "plausible" if they support a few numbers that they do not
+        distinguish.
     n_components : int
     why : str
-        The rule that chose it.
+        The rule that selects it.
     gained, lost : str
-        Compared with the next coarser level; for the coarsest one, with the next finer.
+        What is better and what is worse than at the next smaller level; for the smallest, than at the next larger.
     metrics : dict of str to float
         Measured at this number of topics.
     at_grid_end : bool
-        Whether the curve that chose it still rises at the largest number scanned.
+        Whether the curve that selects it still rises at the largest number scanned.
     """
 
     name: str
@@ -59,6 +66,10 @@ class Level:
     metrics: Mapping[str, float]
     at_grid_end: bool
 
+    def comparison(self) -> list[str]:
+        """What is better and what is worse, a line each; no line if there is nothing to compare."""
+        return [f"    {title}: {text}" for title, text in (("gained", self.gained), ("lost", self.lost)) if text != "-"]
+
     def row(self) -> dict[str, Any]:
         """The level as a flat dict."""
         return {
@@ -67,43 +78,47 @@ class Level:
         }  # fmt: skip
 
 
-def recommended_level(one: Candidate) -> Level:
-    """The level of a number of topics that the data support alone."""
-    why = "the eigenvalue spectrum ends there, and most topics replicate"
-    return Level("recommended", one.n_components, why, "-", "-", _metrics(one), False)
+def supported_levels(supported: Sequence[Candidate]) -> list[Level]:
+    """One level for each number of topics that the data support, in ascending order."""
+    if len(supported) == 1:
+        why = "the spectrum ends there, and most topics replicate"
+        return [Level("recommended", supported[0].n_components, why, "-", "-", _metrics(supported[0]), False)]
+    levels = []
+    for i, one in enumerate(supported):
+        others = [other.n_components for other in supported if other is not one]
+        why = f"the data do not distinguish it from {spoken(others)}"
+        gained, lost = _compared(one, supported[i - 1 if i else 1])
+        levels.append(Level("plausible", one.n_components, why, gained, lost, _metrics(one), False))
+    return levels
 
 
 def bound_of(candidates: Sequence[Candidate], directions: Directions) -> Candidate:
-    """The number given that is nearest to the number of directions in both halves, the smaller in a tie."""
-    if directions.beyond:
+    """The number scanned that is nearest to the number of certain directions, the smaller in a tie."""
+    if directions.n >= directions.n_looked_at:
         return candidates[-1]
     return min(candidates, key=lambda one: (abs(one.n_components - directions.n), one.n_components))
 
 
 def levels_of(candidates: Sequence[Candidate], directions: Directions | None) -> list[Level]:
-    """Levels for candidates in ascending order, coarsest first; none if the documents were not split in halves."""
+    """Levels for candidates in ascending order, coarsest first; none if the documents were not split into halves."""
     if directions is None or not candidates[0].reproduced:
         return []
     largest = candidates[-1]
     candidates = candidates[: candidates.index(bound_of(candidates, directions)) + 1]
-    K = np.array([one.n_components for one in candidates], dtype=np.float64)
-    found = np.array([one.found_again for one in candidates])
-    likelihood = np.array([one.heldout_log_likelihood for one in candidates])
-    coarse, medium = (int(np.argmax(found - price * K)) for price in (_COARSE, _MEDIUM))
-    fine = medium
-    if np.isfinite(likelihood).all():
-        fine = max(medium, int(np.argmax(likelihood - _DOUBLING * np.log2(K))))
-    rules = {
-        "coarse": (coarse, "beyond it, fewer than three of four added topics replicate"),
-        "medium": (medium, "beyond it, fewer than half of the added topics replicate"),
-        "fine": (fine, "beyond it, doubling the number of topics lowers the perplexity by less than 2 %"),
+    places, rules = _placed(candidates, candidates[-1] is largest)
+    # Levels with the same number: one, called medium, or fine if it is the largest number scanned.
+    ends_there = candidates[places["medium"]] is largest
+    names = {
+        places[name]: name
+        for name in ("coarse", "medium" if ends_there else "fine", "fine" if ends_there else "medium")
     }
-    names = {coarse: "coarse", fine: "fine", medium: "medium"}  # equal numbers: one level, under the name of the middle
-    chosen = sorted((place, name) for place, name in names.items())
+    chosen = sorted(names.items())
     levels = []
     for i, (place, name) in enumerate(chosen):
         ends = candidates[place] is largest and place > 0
-        why = "the curve still rises at the largest number scanned" if ends else rules[name][1]
+        why = "the curve still rises at the largest number scanned" if ends else rules[name]
+        if place == len(candidates) - 1 > 0 and not ends:
+            why = "beyond it, directions of the co-occurrence no longer clearly exceed noise"
         if place == 0 and not ends and len(candidates) > 1:
             why = f"the smallest number scanned; {why}"
         finer = i > 0
@@ -113,9 +128,36 @@ def levels_of(candidates: Sequence[Candidate], directions: Directions | None) ->
     return levels
 
 
+def _placed(candidates: Sequence[Candidate], all_scanned: bool) -> tuple[dict[str, int], dict[str, str]]:
+    """The place of each level among the candidates, and the rule that selects it."""
+    K = np.array([one.n_components for one in candidates], dtype=np.float64)
+    replicated = np.array([one.n_replicated for one in candidates])
+    likelihood = np.array([one.heldout_log_likelihood for one in candidates])
+    by_perplexity = bool(np.isfinite(likelihood).all())
+    last = K.size - 1
+    places: dict[str, int] = {}
+    rules = {
+        "coarse": "beyond it, fewer than three of four added topics replicate",
+        "medium": "beyond it, fewer than half of the added topics replicate",
+    }
+    for name, price in _REPLICATED.items():
+        places[name] = int(np.argmax(replicated - price * K))
+        if places[name] == last and all_scanned and by_perplexity:
+            places[name] = int(np.argmax(likelihood - _DOUBLING[name] * np.log2(K)))
+            rules[name] = _of_doubling(name)
+    places["medium"] = max(places["coarse"], places["medium"])
+    fine = int(np.argmax(likelihood - _DOUBLING["fine"] * np.log2(K))) if by_perplexity else 0
+    places["fine"], rules["fine"] = max(places["medium"], fine), _of_doubling("fine")
+    return places, rules
+
+
+def _of_doubling(name: str) -> str:
+    return f"beyond it, doubling the number of topics lowers the perplexity by less than {100 * _DOUBLING[name]:.0f} %"
+
+
 def _metrics(one: Candidate) -> dict[str, float]:
     return {
-        "replicated": one.found_again / one.n_components, "stability": one.stability,
+        "replicated": one.n_replicated / one.n_components, "stability": one.stability,
         "heldout_log_likelihood": one.heldout_log_likelihood, "heldout_perplexity": one.heldout_perplexity,
         **one.metrics,
     }  # fmt: skip
@@ -129,7 +171,7 @@ _SHOWN = (
 
 
 def _compared(one: Candidate, other: Candidate) -> tuple[str, str]:
-    """What ``one`` has better than ``other``, and what worse; values that print alike count as neither."""
+    """What is better and what is worse with ``one`` than with ``other``; values that print alike are left out."""
     mine, theirs = _metrics(one), _metrics(other)
     gained: list[str] = []
     lost: list[str] = []

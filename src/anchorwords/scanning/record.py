@@ -1,4 +1,4 @@
-"""The record of a scan: numbers of topics side by side, and which one to take."""
+"""The record of a scan: numbers of topics side by side, and which of them the data support."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from .directions import Directions
 from .levels import Level
 from .replication import Reproduced
 from .shown import scan_tables
+from .wording import counted_topics, spoken
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +29,15 @@ class Candidate:
     n_components : int
         K.
     metrics : dict of str to float
-        By name, those asked for; nan where one has no value.
+        Values of the requested metrics by name; nan if a metric is undefined.
     reproduced : tuple of Reproduced
-        A split of the documents each, none where they were not split.
+        One per split of the documents; empty if they were not split.
     n_iter : int
         Steps of ENN.
     converged : bool
+        Whether ENN converged.
     heldout : tuple of float
-        Held-out log-likelihood per token of each split.
+        Held-out log-likelihood per token, one value per split.
     """
 
     n_components: int
@@ -57,26 +59,26 @@ class Candidate:
 
     @property
     def stability(self) -> float:
-        """Mean similarity of the topics of two halves of the documents, nan where they were not split."""
+        """Mean similarity of matched topics of two halves of the documents; nan if they were not split."""
         return float(np.mean([one.similarity.mean() for one in self.reproduced])) if self.reproduced else float("nan")
 
     @property
     def stability_error(self) -> float:
-        """Standard error of it over topics."""
+        """Standard error of the stability over topics."""
         if not self.reproduced or self.n_components < 2:
             return float("nan")
         by_topic = np.mean([np.sort(one.similarity) for one in self.reproduced], axis=0)
         return float(by_topic.std(ddof=1) / np.sqrt(self.n_components))
 
     @property
-    def found_again(self) -> float:
-        """Topics that both halves find, mean over splits; nan where documents were not split."""
+    def n_replicated(self) -> float:
+        """Number of topics that replicate in both halves, mean over splits; nan if the documents were not split."""
         return float(np.mean([one.n_found for one in self.reproduced])) if self.reproduced else float("nan")
 
     @property
-    def found_again_error(self) -> float:
-        """Standard error of it: each topic is found again or not."""
-        share = self.found_again / self.n_components
+    def n_replicated_error(self) -> float:
+        """Standard error of that number: each topic replicates or does not, a binomial variable."""
+        share = self.n_replicated / self.n_components
         return float(np.sqrt(self.n_components * share * (1.0 - share)))
 
 
@@ -87,26 +89,30 @@ class Scan(TableRecord):
     Attributes
     ----------
     n_components : tuple of int
-        Numbers of topics, ascending.
+        Numbers of topics scanned, in ascending order.
     recommended : int or None
-        The number of topics if the data support a single one, else None.
+        The number of topics if the data single one out, else None.
+    plausible : tuple of int
+        The numbers of topics that the data support but do not distinguish: only the recommended one if there is one, a few
+        neighbouring numbers such as (19, 20, 21), or empty if the data do not narrow the choice.
     levels : tuple of Level
-        Numbers of topics to consider, coarsest first: name, number, rule, what is gained and lost. A single one if the
-        data support one; empty if the documents were not split in halves.
+        Numbers of topics to consider, in ascending order, each with its name, the rule that selects it, and what is
+        better and worse there. These are the plausible numbers if there are any, else up to three levels of detail
+        (coarse, medium, fine); empty if the documents were not split into halves.
     reasons : list of str
-        Why, in plain sentences.
+        The reasons in plain sentences.
     eigenvalues : (largest number + 2,) array
-        Of the co-occurrence, in descending order, as many as there are.
+        Leading eigenvalues of the co-occurrence, in descending order, as many as there are.
     directions : Directions or None
-        Directions that both halves of the documents show; None where these were not split.
+        Directions of the co-occurrence that replicate in both halves of the documents; None if these were not split.
     candidates : tuple of Candidate
-        One a number of topics.
+        One for each number of topics.
     models : dict of int to TopicModel
-        By number of topics, where they were to be kept.
+        Models by number of topics, if ``keep_models`` was set.
     n_docs, n_words : int
-        Documents with at least two tokens, and words that occur in them.
+        Number of documents with at least two tokens, and of words that occur in them.
     anchor_threshold : AnchorThreshold
-        In how many documents an anchor had to occur.
+        The number of documents that an anchor had to occur in.
     """
 
     n_components: tuple[int, ...]
@@ -120,14 +126,16 @@ class Scan(TableRecord):
     n_words: int
     anchor_threshold: AnchorThreshold = ANY_WORD
     levels: tuple[Level, ...] = ()
+    plausible: tuple[int, ...] = ()
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row a number of topics, ready for any data frame.
+        """One row per number of topics, ready for any data frame.
 
-        ``eigenvalue`` is the K-th of the co-occurrence, ``eigengap`` what it exceeds the next by and
-        ``eigengap_ratio`` how many times it is the next; ``energy`` is the strength of the K-th direction in documents that
-        had no part in finding it, ``noise`` what chance gives there. ``stability`` is the mean similarity of matched topics
-        of two halves of the documents, ``found_again`` the number of those that share more than half of their probability.
+        ``eigenvalue`` is the K-th eigenvalue of the co-occurrence, ``eigengap`` its difference from the next and
+        ``eigengap_ratio`` its ratio to the next. ``energy`` is the strength of the K-th direction in documents that were not
+        used to find it, and ``noise`` the strength that noise has there. ``stability`` is the mean similarity of matched
+        topics of two halves of the documents, and ``n_replicated`` the number of topics that share more than half of their
+        probability with their match.
         """
         return [self._row(candidate) for candidate in self.candidates]
 
@@ -136,14 +144,15 @@ class Scan(TableRecord):
         numbers = f"{first} topics" if n == 1 else f"{n} numbers of topics from {first} to {last}"
         if self.recommended is not None:
             return f"Scan({numbers}, recommended {self.recommended})"
+        if self.plausible:
+            return f"Scan({numbers}, plausible {spoken(self.plausible)})"
         levels = ", ".join(f"{level.name} {level.n_components}" for level in self.levels)
         return f"Scan({numbers}, {levels or 'no recommendation'})"
 
     def __str__(self) -> str:
         lines = [repr(self), *(f"- {reason}" for reason in self.reasons)]
         for level in self.levels:
-            lines += [f"{level.name}: {level.n_components} topics ({level.why})",
-                      f"    gained: {level.gained}", f"    lost:   {level.lost}"]  # fmt: skip
+            lines += [f"{level.name}: {counted_topics(level.n_components)} ({level.why})", *level.comparison()]
         return "\n".join(lines)
 
     def _tables(self, max_rows: int | None) -> list[Table]:
@@ -156,6 +165,7 @@ class Scan(TableRecord):
         row: dict[str, Any] = {
             "n_components": K,
             "recommended": self.recommended == K,
+            "plausible": K in self.plausible,
             "level": ", ".join(level.name for level in self.levels if level.n_components == K),
             "eigenvalue": value,
             "eigengap": value - following,
@@ -164,7 +174,7 @@ class Scan(TableRecord):
             "noise": float("nan"),
             "stability": candidate.stability,
             "stability_error": candidate.stability_error,
-            "found_again": candidate.found_again,
+            "n_replicated": candidate.n_replicated,
             "heldout_log_likelihood": candidate.heldout_log_likelihood,
             "heldout_perplexity": candidate.heldout_perplexity,
         }

@@ -1,4 +1,4 @@
-"""Topics that two halves of the documents find independently of each other.
+"""Topics that replicate: two halves of the documents find them independently.
 
 Notation
 --------
@@ -7,10 +7,10 @@ Y : (n, K)  compression of its co-occurrence at a sample of n words
 S           anchors
 B : (t, K)  p(word | topic) at the t most probable words
 
-Refits of both halves at every K would cost twice the fits themselves. What they would say of K is had for a twentieth of
-that: one plain step of ENN instead of twenty, as the first mends what matters for the choice of anchors; every fourth of
-the less probable words, as anchors are as good among them; and topics at the most probable words alone, which hold
-a third to a half of their probability. docs/choosing.md compares it with refits.
+Fitting both halves at every K would cost twice as much as the fits themselves. This approximation costs a twentieth of
+that. It takes one plain step of ENN instead of twenty, because the first step corrects what matters for the choice of
+anchors; a quarter of the less probable words, among which anchors are as good; and topics at the most probable words
+only, which carry a third to a half of their probability. docs/choosing.md compares it with refits.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from ..metrics.matching import best_pairing, topic_distances
 from ..rectify.tangent import Point, RankLost
 from .halves import Half
 
-# Words taken: all of the most probable ones, and every fourth of the others.
+# Words used: all of the most probable ones, and every fourth of the others.
 _CERTAIN, _STRIDE = 800, 4
 # The most probable words, at which topics are compared.
 _COMPARED = 300
-# Rows that the step of ENN checks: so many, and so many a topic.
+# Rows that the step of ENN checks: a constant, plus a number per topic.
 _ROWS, _ROWS_A_TOPIC = 100, 2
-# Topics closer than this share more than half of their probability: the same topic, found twice.
+# Topics closer than this share more than half of their probability: the topic replicates.
 _SAME = 0.5
 
 
 class SampledWords(NamedTuple):
-    """Words that topics of halves are made of.
+    """Words at which topics of halves are learned.
 
     Attributes
     ----------
     words : (n,) int array
         Most probable first.
     n_compared : int
-        How many of these topics are compared at.
+        Number of words, from the first on, at which topics are compared.
     """
 
     words: IntArray
@@ -56,14 +56,14 @@ class SampledWords(NamedTuple):
 
 
 class Reproduced(NamedTuple):
-    """Topics of two halves, matched.
+    """Matched topics of two halves.
 
     Attributes
     ----------
     similarity : (K,) array
-        One minus the total variation between each topic of the first half and its match; 0 where it has none.
+        One minus the total variation between each topic of the first half and its match; 0 if it has none.
     n_found : int
-        Pairs that share more than half of their probability.
+        Number of pairs that share more than half of their probability.
     """
 
     similarity: FloatArray
@@ -79,10 +79,10 @@ def sampled_words(probabilities: FloatArray) -> SampledWords:
 def reproduced_topics(
     halves: tuple[Half, Half], K: int, sample: SampledWords, candidates: BoolArray | None, n_jobs: int | None = None
 ) -> Reproduced:
-    """Learn K topics of either half, roughly, and match them."""
+    """Learn K topics of each half, approximately, and match them."""
     with one_library_thread():
         first, second = (_rough_topics(half, K, sample, candidates, n_jobs) for half in halves)
-        distances = np.ones((K, K))  # topics that a half does not have are as far as can be
+        distances = np.ones((K, K))  # a topic that a half lacks has the largest distance
         distances[: first.shape[1], : second.shape[1]] = topic_distances(first, second)
         similarity = np.clip(1.0 - best_pairing(distances).total_variation, 0.0, 1.0)
     return Reproduced(similarity, int(np.count_nonzero(similarity > _SAME)))
@@ -97,8 +97,8 @@ def _rough_topics(
     length = float(np.linalg.norm(Y.sum(axis=0)))
     if not length > 0.0:
         return np.zeros((t, 0))
-    Y = Y / length  # the words taken are all there is: entries sum to one
-    with suppress(RankLost):  # of fewer dimensions than topics: then as it is
+    Y = Y / length  # entries sum to one over the words used
+    with suppress(RankLost):  # fewer dimensions than topics: leave Y unrectified
         Y, _ = Point(Y, _ROWS + _ROWS_A_TOPIC * K, n_jobs=n_jobs, coarse=True).plain_step(1)
     X, d, usable = normalised_coordinates(Y)
     allowed = usable if candidates is None else usable & candidates[words]

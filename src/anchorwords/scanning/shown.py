@@ -38,7 +38,7 @@ def _number(row: Any) -> Cell:
 
 def _replicated(row: Any) -> Cell:
     """The share of topics that both halves of the documents find."""
-    found = row["found_again"]
+    found = row["n_replicated"]
     if is_missing(found):
         return Cell(plain_number(None))
     share = found / row["n_components"]
