@@ -19,6 +19,7 @@ PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 RUN = (
     "README.md",
     "docs/choosing.md",
+    "docs/coming-from.md",
     "docs/documents.md",
     "docs/explorer.md",
     "docs/guidance.md",
