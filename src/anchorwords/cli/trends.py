@@ -74,8 +74,8 @@ def trends(
     """Show how topics rise and fall over time, and which of their words do.
 
     The trend of a topic is a line through its share in each document. Shown are its change per year (or unit of the column)
-    and over the whole time, in percentage points, with a verdict, and the share in each period as a small chart that begins
-    at zero. Words rise or fall within their topic, from the first third of the periods to the last.
+    and over the whole time, in percentage points, with a verdict, and its course as a small chart from zero to its peak, the
+    largest share in a period. Words rise or fall within their topic, from the first third of the periods to the last.
 
     Example: anchorwords trends cve-model cve.tsv --text-column text --by year --plot cve.svg
 
@@ -138,11 +138,11 @@ def _freq(text: str | None) -> Any:
 
 
 def _show(found: TopicsOverTime, table: Trends, rows: list[dict[str, Any]], changed: dict[int, TopicWords]) -> None:
-    from .console import ascii_only, say
+    from .console import ascii_only, say, width
     from .listings import trends_as_listing, word_changes_as_listing
     from .tables import print_listing
 
-    print_listing(trends_as_listing(found, rows, ascii_only=ascii_only()), apart=False)
+    print_listing(trends_as_listing(found, rows, ascii_only=ascii_only(), width=width()), apart=False)
     if any(words.rising or words.falling for words in changed.values()):
         print_listing(word_changes_as_listing([changed[row["topic"]] for row in rows]))
     verdicts = [row["verdict"] for row in table.rows()]
