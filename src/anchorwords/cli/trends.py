@@ -157,6 +157,13 @@ def _show(found: TopicsOverTime, table: Trends, rows: list[dict[str, Any]], chan
     )
 
 
+def _bound(value: Any) -> Any:
+    """Where a period begins or ends: a date as text, or a number."""
+    from ..interpret.numbers import number
+
+    return str(value) if value.dtype.kind == "M" else number(value)
+
+
 def _whole_table(
     found: TopicsOverTime, rows: list[dict[str, Any]], changed: dict[int, TopicWords]
 ) -> list[dict[str, Any]]:
@@ -174,7 +181,7 @@ def _whole_table(
         if topic not in trend:
             continue
         t, own = place[row["period"]], trend[topic]
-        line = row | {"start": str(found.starts[t]), "end": str(found.ends[t])}
+        line = row | {"start": _bound(found.starts[t]), "end": _bound(found.ends[t])}
         line |= {f"slope_{name}" if name in ("lower", "upper") else name: value for name, value in own.items()
                  if name not in ("topic", "label")}  # fmt: skip
         if topic in changed:
@@ -192,7 +199,7 @@ def _summary(
     shown = {row["topic"] for row in rows}
     periods = [
         {
-            "period": period, "start": str(found.starts[t]), "end": str(found.ends[t]), "n_docs": int(found.n_docs[t]),
+            "period": period, "start": _bound(found.starts[t]), "end": _bound(found.ends[t]), "n_docs": int(found.n_docs[t]),
             "n_tokens": float(found.n_tokens[t]),
         }
         for t, period in enumerate(found.periods)
