@@ -27,6 +27,7 @@ RUN = (
     "docs/reading.md",
     "docs/refinement.md",
     "docs/stability.md",
+    "docs/time-and-groups.md",
 )
 # Page -> marker -> file whose content stands behind it.
 TABLES = {
@@ -44,6 +45,7 @@ TABLES = {
         "docs/stability.md": ("stability",),
         "docs/explorer.md": ("explorer",),
         "docs/items.md": ("items",),
+        "docs/time-and-groups.md": ("trends",),
         "docs/reliability.md": ("campaign",),
     }.items()
 }

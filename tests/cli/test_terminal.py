@@ -43,7 +43,7 @@ def folder(tmp_path_factory):
     table = {
         "[red]kind": [HOSTILE[i % 7] for i in range(150)],
         "title": words_of(150),
-        "[red]year": [i % 9 for i in range(150)],
+        "[red]year\x1b[2J": [i % 9 for i in range(150)],
     }
     hostile = aw.Corpus(corpus.counts, words_of(60), ids, documents=table, title="title")
     hostile.save(folder / "corpus")
@@ -104,9 +104,9 @@ COMMANDS = {
     "groups": (0, ["groups", "{model}", "{corpus}", "--by", "[red]kind"]),
     "groups as json": (0, ["groups", "{model}", "{corpus}", "--by", "[red]kind", "--json"]),
     "groups to a file": (0, ["groups", "{model}", "{corpus}", "--by", "[red]kind", "-o", "{new/x.csv}"]),
-    "trends": (0, ["trends", "{model}", "{corpus}", "--by", "[red]year"]),
-    "trends as json": (0, ["trends", "{model}", "{corpus}", "--by", "[red]year", "--json"]),
-    "trends to a file": (0, ["trends", "{model}", "{corpus}", "--by", "[red]year", "-o", "{new/x.csv}"]),
+    "trends": (0, ["trends", "{model}", "{corpus}", "--by", "[red]year\x1b[2J"]),
+    "trends as json": (0, ["trends", "{model}", "{corpus}", "--by", "[red]year\x1b[2J", "--json"]),
+    "trends to a file": (0, ["trends", "{model}", "{corpus}", "--by", "[red]year\x1b[2J", "-o", "{new/x.csv}"]),
     "trends of a wrong column": (1, ["trends", "{model}", "{corpus}", "--by", "[red]kind"]),
     "export to gensim": (0, ["export", "{model}", "--to", "gensim", "-o", "{new/x.txt}"]),
     "export a graph": (0, ["export", "{model}", "--to", "gexf", "-o", "{new/x.gexf}"]),
@@ -174,6 +174,12 @@ def test_nothing_hostile_reaches_a_terminal(how, folder, tmp_path, monkeypatch, 
     assert controls(err) == []
     if how.endswith("as json") and "transform" not in how:
         json.loads(out)
+
+
+def test_the_name_of_a_column_is_no_markup(folder, tmp_path, monkeypatch, capsys):
+    code, out, _ = called(monkeypatch, capsys, paths_filled(COMMANDS["trends"][1], folder, tmp_path))
+    assert code == 0
+    assert "per [red]year" in " ".join(out.split())
 
 
 @pytest.mark.parametrize("how", ["topics", "topics of documents", "topics as in the paper", "compare", "no model"])

@@ -94,6 +94,10 @@ def test_json_holds_everything(folder):
     assert told["trends"] == as_plain(found.trends().rows())
     assert told["rows"] == as_plain(found.rows())
     assert [one["period"] for one in told["periods"]] == list(found.periods)
+    assert [(one["start"], one["end"]) for one in told["periods"][:2]] == [(2000, 2000), (2001, 2001)]
+    days = json.loads(trends(folder, "--json", "--freq", "YE", by="day").stdout)
+    assert (days["periods"][0]["start"], days["periods"][0]["end"]) == ("2000-01-01", "2001-01-01")
+    assert days["unit"] == "year"
     assert (told["by"], told["freq"], told["unit"], told["level"], told["fdr"]) == ("year", "distinct", "1", 0.9, 0.05)
     assert told["degrees_of_freedom"] == pytest.approx(found.by_periods.freedom)
     assert (told["documents"], told["documents_without_time"], told["documents_without_known_words"]) == (599, 1, 0)

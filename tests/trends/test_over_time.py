@@ -102,6 +102,30 @@ def test_the_regression_is_the_textbook_one(weighted):
     assert slope.sum() == pytest.approx(0.0, abs=1e-15)
 
 
+def test_slopes_are_those_of_a_line_through_inferred_proportions(model, sampled):
+    """Two routes: sums in one pass, and NumPy's own line through what ``transform`` returns."""
+    rng = np.random.default_rng(5)
+    day = np.datetime64("2001-01-01") + rng.integers(0, 4000, 600).astype("m8[D]")
+    found = aw.topics_over_time(model, sampled.corpus, day, "YE", n_words=0)
+    years = day.astype(np.int64) / 365.2425
+    W = model.transform(sampled.corpus)
+    np.testing.assert_allclose(found.by_documents.slope, np.polyfit(years, W, 1)[0], rtol=1e-6, atol=1e-12)
+    code = np.unique(day.astype("M8[Y]"), return_inverse=True)[1]
+    weight = 1.0 / (1.0 + found.by_periods.ratio * np.bincount(code))[code]
+    line = np.polyfit(years, W, 1, w=np.sqrt(weight))[0]
+    np.testing.assert_allclose(found.by_periods.slope, line, rtol=1e-6, atol=1e-12)
+
+
+def test_proportions_that_are_all_the_same_have_no_trend():
+    found = aw.topics_over_time(record_of(np.full((3, 1), 1 / 3)), np.ones((60, 3)), np.repeat(np.arange(6), 10))
+    (row,) = found.trends().rows()
+    assert (row["slope"], row["p_value"], row["verdict"]) == (0.0, 1.0, "no clear trend")
+    y = np.full((60, 1), 0.3)
+    sums = TrendSums(np.arange(60.0), np.array([0.1]), 6)
+    sums.add(np.repeat(np.arange(6), 10), np.arange(60.0), y, np.ones(60))
+    assert sums.line(levelled=True).slope.tolist() == [0.0]
+
+
 def test_adjusted_p_values():
     p = np.random.default_rng(0).uniform(size=30) ** 3
     np.testing.assert_allclose(adjusted_p_values(p), stats.false_discovery_control(p), rtol=1e-12)

@@ -34,6 +34,11 @@ def ascii_only() -> bool:
     return Console().options.ascii_only
 
 
+def width() -> int:
+    """Characters in a line of standard output."""
+    return Console().width
+
+
 def say(text: str = "") -> None:
     """Print lines on standard output, without control characters."""
     typer.echo(printable_lines(text))

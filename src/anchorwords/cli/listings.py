@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from ..trends.topic_words import TopicWords
 
 
+# Characters of a table of trends without its charts, if labels are folded.
+_OTHER_COLUMNS = 82
+# A narrower terminal has no space for the peak of each topic, next to its label.
+_WIDE = 100
+
+
 def stability_as_listing(rows: list[dict[str, Any]]) -> Listing:
     """How sure each topic is, from topic_table."""
     columns: list[tuple[str, Justify]] = [
@@ -90,18 +96,23 @@ def groups_as_listing(found: GroupPrevalence, words: list[list[str]], n_topics: 
     return Listing(columns, cells)
 
 
-def trends_as_listing(found: TopicsOverTime, rows: list[dict[str, Any]], *, ascii_only: bool) -> Listing:
+def trends_as_listing(
+    found: TopicsOverTime, rows: list[dict[str, Any]], *, ascii_only: bool = False, width: int = 160
+) -> Listing:
     """Trends of topics in percentage points, with the prevalence in each period as a small chart."""
     from .sparkline import sparkline
 
     unit = "year" if found.unit == "year" else found.by or "unit"
     columns: list[tuple[str, Justify]] = [
         ("topic", "right"), ("label", "left"), (f"per {unit}", "right"), ("interval", "right"), ("change", "right"),
-        ("verdict", "left"), ("share in each period", "left"), ("at most", "right"),
+        ("verdict", "left"), ("course", "left"), ("peak", "right"),
     ]  # fmt: skip
-    # Three digits of the largest slope, which may be per day.
+    columns = columns if width >= _WIDE else columns[:-1]
+    # The chart takes what other columns leave of the width of a terminal.
+    widest = min(30, max(10, width - _OTHER_COLUMNS))
+    # Two digits of the largest slope, which may be per day.
     largest = max((100.0 * abs(row["slope"]) for row in rows if row["slope"]), default=1.0)
-    digits = max(2, 2 - math.floor(math.log10(largest))) if largest > 0.0 else 2
+    digits = max(2, 1 - math.floor(math.log10(largest))) if largest > 0.0 else 2
     cells = []
     for row in rows:
         course = found.prevalence[:, found.topics.index(row["topic"])]
@@ -110,9 +121,9 @@ def trends_as_listing(found: TopicsOverTime, rows: list[dict[str, Any]], *, asci
         interval = "-" if "-" in ends else " to ".join(ends)
         cells.append([
             str(row["topic"]), row["label"], _points(row["slope"], digits), interval, _points(row["change"], 1),
-            row["verdict"], sparkline(course, ascii_only=ascii_only), percent(float(known.max())),
-        ])  # fmt: skip
-    return Listing(columns, cells)
+            row["verdict"], sparkline(course, widest, ascii_only=ascii_only), percent(float(known.max())),
+        ][: len(columns)])  # fmt: skip
+    return Listing(columns, cells, whole=("interval", "verdict", "course"))
 
 
 def word_changes_as_listing(changed: list[TopicWords]) -> Listing:

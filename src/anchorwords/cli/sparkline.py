@@ -7,22 +7,22 @@ import numpy as np
 from .._typing import FloatArray
 
 _BLOCKS, _ASCII = "▁▂▃▄▅▆▇█", "_.-=+*%#"
-# Characters at most: more periods are drawn as means of neighbours.
-_WIDEST = 30
 
 
-def sparkline(values: FloatArray, *, ascii_only: bool = False) -> str:
+def sparkline(values: FloatArray, widest: int = 30, *, ascii_only: bool = False) -> str:
     """Return one character per number, its height from 0 to the largest; a space where there is no number.
 
     Parameters
     ----------
     values : (T,) array
-        Numbers from 0 on, nan if missing. More than 30 are merged with their neighbours.
+        Numbers from 0 on, nan if missing.
+    widest : int
+        Characters at most: if there are more numbers, means of neighbours are drawn.
     ascii_only : bool
         Use characters that every terminal knows, from ``_`` for 0 to ``#`` for the largest.
     """
-    if values.size > _WIDEST:
-        parts = np.array_split(values, _WIDEST)
+    if values.size > widest:
+        parts = np.array_split(values, widest)
         values = np.array([np.nan if np.isnan(part).all() else np.nanmean(part) for part in parts])
     heights = _ASCII if ascii_only else _BLOCKS
     known = values[~np.isnan(values)]

@@ -142,7 +142,7 @@ def print_listing(listing: Listing, *, apart: bool = True) -> None:
     for place, (name, justify) in enumerate(listing.columns):
         # Numbers, dates and short labels stay whole: a narrow terminal folds the other columns.
         short = max([len(name), *(len(row[place]) for row in listing.rows)]) <= _SHORT
-        table.add_column(name, justify=justify, overflow="fold", no_wrap=short)
+        table.add_column(_plain(name), justify=justify, overflow="fold", no_wrap=short or name in listing.whole)
     for row in listing.rows:
         table.add_row(*map(_plain, row))
     console = Console()
@@ -158,10 +158,13 @@ class Listing(NamedTuple):
     ----------
     columns : list of (name, "left" or "right")
     rows : list of list of str
+    whole : tuple of str
+        Columns, by name, that a narrow terminal does not fold.
     """
 
     columns: list[tuple[str, Justify]]
     rows: list[list[str]]
+    whole: tuple[str, ...] = ()
 
     def markdown(self) -> str:
         """As a Markdown table."""

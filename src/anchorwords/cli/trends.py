@@ -74,8 +74,8 @@ def trends(
     """Show how topics rise and fall over time, and which of their words do.
 
     The trend of a topic is a line through its share in each document. Shown are its change per year (or unit of the column)
-    and over the whole time, in percentage points, with a verdict, and the share in each period as a small chart that begins
-    at zero. Words rise or fall within their topic, from the first third of the periods to the last.
+    and over the whole time, in percentage points, with a verdict, and its course as a small chart from zero to its peak, the
+    largest share in a period. Words rise or fall within their topic, from the first third of the periods to the last.
 
     Example: anchorwords trends cve-model cve.tsv --text-column text --by year --plot cve.svg
 
@@ -138,11 +138,11 @@ def _freq(text: str | None) -> Any:
 
 
 def _show(found: TopicsOverTime, table: Trends, rows: list[dict[str, Any]], changed: dict[int, TopicWords]) -> None:
-    from .console import ascii_only, say
+    from .console import ascii_only, say, width
     from .listings import trends_as_listing, word_changes_as_listing
     from .tables import print_listing
 
-    print_listing(trends_as_listing(found, rows, ascii_only=ascii_only()), apart=False)
+    print_listing(trends_as_listing(found, rows, ascii_only=ascii_only(), width=width()), apart=False)
     if any(words.rising or words.falling for words in changed.values()):
         print_listing(word_changes_as_listing([changed[row["topic"]] for row in rows]))
     verdicts = [row["verdict"] for row in table.rows()]
@@ -155,6 +155,13 @@ def _show(found: TopicsOverTime, table: Trends, rows: list[dict[str, Any]], chan
         f"\n{int(found.n_docs.sum()):,} documents in {periods}. "
         f"Of all {len(verdicts)} topics: {counts} (false discovery rate {table.fdr:g}). Intervals at {100 * table.level:g}%."
     )
+
+
+def _bound(value: Any) -> Any:
+    """Where a period begins or ends: a date as text, or a number."""
+    from ..interpret.numbers import number
+
+    return str(value) if value.dtype.kind == "M" else number(value)
 
 
 def _whole_table(
@@ -174,7 +181,7 @@ def _whole_table(
         if topic not in trend:
             continue
         t, own = place[row["period"]], trend[topic]
-        line = row | {"start": str(found.starts[t]), "end": str(found.ends[t])}
+        line = row | {"start": _bound(found.starts[t]), "end": _bound(found.ends[t])}
         line |= {f"slope_{name}" if name in ("lower", "upper") else name: value for name, value in own.items()
                  if name not in ("topic", "label")}  # fmt: skip
         if topic in changed:
@@ -192,7 +199,7 @@ def _summary(
     shown = {row["topic"] for row in rows}
     periods = [
         {
-            "period": period, "start": str(found.starts[t]), "end": str(found.ends[t]), "n_docs": int(found.n_docs[t]),
+            "period": period, "start": _bound(found.starts[t]), "end": _bound(found.ends[t]), "n_docs": int(found.n_docs[t]),
             "n_tokens": float(found.n_tokens[t]),
         }
         for t, period in enumerate(found.periods)

@@ -161,9 +161,9 @@ def _heatmap(result: GroupPrevalence, rows: list[int], columns: list[int]) -> Fi
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=7)
     bar.set_label("share of the topic, %")
-    left_out = len(result.groups) - len(rows), len(result.topics) - len(columns)
-    if any(left_out):
-        note = f"not drawn: {left_out[0]:,} groups, {left_out[1]:,} topics"
+    left_out = (len(result.groups) - len(rows), "groups"), (len(result.topics) - len(columns), "topics")
+    if any(n for n, _ in left_out):
+        note = "not drawn: " + ", ".join(f"{n:,} {what}" for n, what in left_out if n)
         ax.set_title(note, color=GREY, fontsize=7, loc="left")
     return figure
 

@@ -28,6 +28,9 @@ from scipy.special import stdtr, stdtrit
 from .._typing import BoolArray, FloatArray, IntArray
 from .shared import period_factors, shared_error, variance_ratio
 
+# Slopes below this are rounding: proportions are at most 1, and times have a standard deviation of 1.
+_ROUNDING = 1e-14
+
 
 class Line(NamedTuple):
     """The slopes of K topics per unit of time, with their errors.
@@ -113,6 +116,8 @@ class TrendSums:
         if not 1e-12 * a[0] < D:
             return nothing
         beta = (ay[1] - mean * ay[0]) / D
+        # Of proportions that are all the same, rounding leaves a slope, which must not be called a trend.
+        beta[np.abs(beta) < _ROUNDING] = 0.0
         alpha = ay[0] / a[0] - beta * mean
         error = np.sqrt(self._meat(c, alpha, beta, mean) * n_docs / (n_docs - 2)) / D
         shared, freedom = shared_error(self._a * c, self._ay * c[:, None], alpha, beta)
