@@ -37,7 +37,7 @@ def test_some_topics(folder):
 def test_a_figure_in_a_new_folder(folder, tmp_path, options):
     done = effects(folder, "--plot", tmp_path / "new" / "effects.svg", *options)
     assert done.returncode == 0, done.stderr
-    assert "drawn to" in done.stderr
+    assert "figure written to" in done.stderr
     assert (tmp_path / "new" / "effects.svg").read_text().count("<svg") == 1
     assert os.listdir(tmp_path / "new") == ["effects.svg"]
 
