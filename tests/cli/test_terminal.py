@@ -12,6 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+# Reads FORCE_COLOR when it is imported, so it must not be imported while a test sets that variable.
+import typer.rich_utils  # noqa: F401
+
 import anchorwords as aw
 from anchorwords.cli import main
 from anchorwords.datasets import make_topics
