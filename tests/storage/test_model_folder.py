@@ -316,7 +316,8 @@ def retyped(model, floats, integers):
     rows.data, rows.indices, rows.indptr = (
         rows.data.astype(floats), rows.indices.astype(integers), rows.indptr.astype(integers),
     )  # fmt: skip
-    stable = {name: value.astype(floats) for name, value in vars(model.stability).items() if np.ndim(value)}
+    stable = {name: value.astype(floats) for name, value in vars(model.stability).items()
+              if isinstance(value, np.ndarray)}  # fmt: skip
     stability = dataclasses.replace(model.stability, **stable)
     return dataclasses.replace(model, **change, anchor_rows=rows, stability=stability)
 
