@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 
 import anchorwords as aw
 from anchorwords.datasets import make_topics
+from anchorwords.edit.split import _expected_counts
 from anchorwords.exceptions import InputError
+from anchorwords.interpret.compositions import document_compositions
+from anchorwords.sources.convert import as_source
 from anchorwords.storage.model_folder import _check, _facts_of, _tensors_of
 
 K = 6
@@ -116,27 +119,69 @@ def test_split_finds_the_topics_that_were_merged(data):
     assert distance.min(axis=1).max() < 0.25  # unrelated topics of this corpus are more than 0.8 apart
 
 
+def test_expected_counts_share_out_the_tokens(model, data):
+    """Over all topics, the expected counts add up to the counts; each is theta_k B_ik / theta B_i of them."""
+    record, counts = model.model_, data.counts[:50]
+    theta = np.random.default_rng(0).dirichlet(np.ones(K), size=50)
+    shares = [_expected_counts(counts, theta, record.B, np.array([k])).toarray() for k in range(K)]
+    known = counts.toarray() * (record.B.sum(axis=1) > 0.0)
+    np.testing.assert_allclose(np.sum(shares, axis=0), known, atol=1e-12)
+    m, i = 7, int(counts[[7]].indices[0])
+    expected = counts[m, i] * theta[m, 2] * record.B[i, 2] / (record.B[i] @ theta[m])
+    np.testing.assert_allclose(shares[2][m, i], expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        _expected_counts(counts, theta, record.B, np.array([1, 4])).toarray(), shares[1] + shares[4], atol=1e-12
+    )
+
+
 @given(st.data())
 @settings(max_examples=40, deadline=None)
-def test_any_sequence_of_edits_is_valid(model, draw):
-    record = model.model_
+def test_any_sequence_of_edits_is_valid(model, data, draw):
+    """Also for documents: their proportions sum to one, and follow each edit that only regroups topics."""
+    record, documents = model.model_, data[:25]
+    before = proportions_of(record, documents)
     for _ in range(draw.draw(st.integers(1, 5))):
-        ids = list(record.ids)
-        action = draw.draw(st.sampled_from(["merge", "drop", "rename", "reorder", "reduce"]))
-        if action == "merge" and len(ids) > 1:
+        ids, position = list(record.ids), record.position
+        several = ["merge", "drop", "reduce"] if len(ids) > 1 else []
+        action = draw.draw(st.sampled_from(["rename", "reorder", "split", *several]))
+        if action == "merge":
             group = draw.draw(st.lists(st.sampled_from(ids), min_size=2, max_size=len(ids), unique=True))
             record = aw.merge_topics(record, [group])
-        elif action == "drop" and len(ids) > 1:
+        elif action == "drop":
             some = st.lists(st.sampled_from(ids), min_size=1, max_size=len(ids) - 1, unique=True)
             record = aw.drop_topics(record, draw.draw(some))
         elif action == "rename":
             record = aw.rename_topics(record, {draw.draw(st.sampled_from(ids)): draw.draw(st.text())})
-        elif action == "reduce" and len(ids) > 1:
+        elif action == "reduce":
             record = aw.reduce_topics(record, draw.draw(st.integers(1, len(ids) - 1)))
+        elif action == "split":
+            try:
+                record = aw.split_topic(record, draw.draw(st.sampled_from(ids)), data)
+            except InputError as error:  # a part of a part of a topic may have too few documents left
+                assert "split" in str(error)
+                continue
         else:
             record = aw.reorder_topics(record, draw.draw(st.permutations(ids)))
         assert_valid(record)
-        assert set(record.ids) <= set(range(K))
+        assert set(record.ids) - set(ids) <= set(record.edits[-1].result)
+        after = proportions_of(record, documents)
+        np.testing.assert_allclose(after.sum(axis=1), 1.0, atol=1e-9)
+        if action in ("rename", "reorder"):
+            expected = before[:, [position(topic) for topic in record.ids]]
+        elif action == "merge":
+            expected = np.column_stack([
+                before[:, [position(one) for one in (group if topic == group[0] else [topic])]].sum(axis=1)
+                for topic in record.ids
+            ])  # fmt: skip
+        else:
+            expected = after
+        np.testing.assert_allclose(after, expected, atol=1e-12)
+        before = after
+
+
+def proportions_of(record, corpus):
+    """Topic proportions of documents given a record; those of a document without known words are the prevalence."""
+    return np.concatenate([weights for weights, _ in document_compositions(record, as_source(corpus))])
 
 
 def test_hierarchy_loses_all_information_in_the_end(model):

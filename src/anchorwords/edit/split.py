@@ -39,6 +39,8 @@ _FEWEST_DOCUMENTS = 10
 # given sums converges.
 _FLOOR = 1e-3
 _SCALINGS = 500
+# Entries of the counts that are shared out at a time: a few megabytes for 50 topics.
+_PIECE = 1 << 15
 
 
 def split_topic(
@@ -118,15 +120,19 @@ def _share_of_topic(record: TopicModel, source: Source, k: int, n: int, n_jobs: 
 
 
 def _expected_counts(counts: SparseLike, theta: FloatArray, B: FloatArray, own: IntArray) -> SparseLike:
+    """Counts n_mi r_mi of the parts ``own``, in pieces that bound the memory."""
     csr = sp.csr_array(counts, dtype=np.float64)
     indptr, indices, data = csr_parts(csr)
-    shares = np.empty(data.size)
-    for m in range(csr.shape[0]):
-        row = slice(int(indptr[m]), int(indptr[m + 1]))
-        joint = B[indices[row]] * theta[m]
-        total = joint.sum(axis=1)
-        shares[row] = data[row] * joint[:, own].sum(axis=1) / np.where(total > 0.0, total, 1.0)
-    return sp.csr_array((shares, indices, indptr), shape=csr.shape)
+    document = np.repeat(np.arange(csr.shape[0]), np.diff(indptr))
+    B_own, theta_own = B[:, own], theta[:, own]
+    expected = np.empty(data.size)
+    for start in range(0, data.size, _PIECE):
+        piece = slice(start, start + _PIECE)
+        i, m = indices[piece], document[piece]
+        total = np.einsum("nk,nk->n", B[i], theta[m])
+        share = np.einsum("nk,nk->n", B_own[i], theta_own[m])
+        expected[piece] = data[piece] * share / np.where(total > 0.0, total, 1.0)
+    return sp.csr_array((expected, indices, indptr), shape=csr.shape)
 
 
 def _sub_model(
