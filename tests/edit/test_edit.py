@@ -157,8 +157,7 @@ def test_any_sequence_of_edits_is_valid(model, data, draw):
         elif action == "split":
             try:
                 record = aw.split_topic(record, draw.draw(st.sampled_from(ids)), data)
-            except InputError as error:  # a part of a part of a topic may have too few documents left
-                assert "split" in str(error)
+            except InputError:  # a part of a part of a topic may have too few documents left
                 continue
         else:
             record = aw.reorder_topics(record, draw.draw(st.permutations(ids)))
