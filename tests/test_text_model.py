@@ -101,6 +101,35 @@ def test_texts_of_every_kind(model, texts, tmp_path, kind):
         assert found.corpus_.documents["n"].tolist() == list(range(300))
 
 
+YEARS = [2000 + number % 4 for number in range(300)]
+WITH_DOCUMENTS = {
+    "top_documents": lambda model, X: aw.top_documents(model, X, 2),
+    "prevalence_by": lambda model, X: aw.prevalence_by(model, X, YEARS).rows(),
+    "topics_over_time": lambda model, X: aw.topics_over_time(model, X, by=YEARS).rows(),
+    "estimate_effects": lambda model, X: aw.estimate_effects(model, X, "year", data={"year": YEARS}).rows(),
+    "evaluate": lambda model, X: aw.evaluate(model, X, metrics=["npmi_coherence", "umass_coherence"])["npmi_coherence"],
+    "split_topic": lambda model, X: aw.split_topic(model, 1, X).components_.tolist(),
+    "anchor_table": lambda model, X: aw.anchor_table(model, X),
+    "label_topics": lambda model, X: aw.label_topics(
+        model, lambda words, documents: f"{words[0]} {documents}", corpus=X
+    ),
+    "write_compositions": lambda model, X: aw.export.write_compositions(model, X, "topics.csv"),
+    "explorer_data": lambda model, X: aw.explorer_data(model, X)["words"],
+}
+
+
+@pytest.mark.parametrize("name", WITH_DOCUMENTS)
+@pytest.mark.filterwarnings("ignore::anchorwords.exceptions.TextWarning")
+def test_functions_of_a_model_and_documents_take_texts(model, texts, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    function, series = WITH_DOCUMENTS[name], pytest.importorskip("pandas").Series(texts)
+    expected = function(model, model.read(texts))
+    assert function(model, texts) == expected
+    assert function(model, series) == expected
+    with pytest.raises(InputError, match="holds texts"):
+        function(model.model_, texts)  # a record cannot read
+
+
 def test_a_model_in_another_process_reads_texts_the_same_way(texts, tmp_path):
     vectorizer = aw.TextVectorizer(
         ngrams=(1, 2), stop_words=["english", "moon"], min_df=2, cleaning=aw.Cleaning(urls=False)
@@ -536,7 +565,7 @@ def test_words_that_are_all_too_frequent_are_said_to_be():
 def test_other_functions_say_how_to_read_texts(model, texts):
     for call in (aw.top_documents, aw.evaluate):
         with pytest.raises(InputError, match=r"holds texts: .* its method read"):
-            call(model, texts)
+            call(model.model_, texts)
     assert len(aw.top_documents(model, model.read(texts), 2)) == 3
     with pytest.raises(InputError, match="but are one text: put it in a list"):
         model.transform("the moon and the rocket")

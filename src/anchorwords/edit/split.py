@@ -26,7 +26,7 @@ from ..infer.compose import compositions
 from ..linalg.sparse import csr_parts
 from ..model import Edit, Parts, TopicModel, as_topic_model, with_dual
 from ..presets import READERS
-from ..sources.convert import as_source, in_columns
+from ..sources.convert import as_source, in_columns, read_by
 from ..sources.source import Source
 from .apply import like, noted, unused_ids
 from .regroup import by_bayes, own_parts, weights_within
@@ -57,8 +57,8 @@ def split_topic(
     model : TopicModel or fitted estimator
     topic : int
         Id of the topic to split.
-    corpus : Corpus or counts
-        Documents to learn from, such as those of the fit.
+    corpus : Corpus, counts, or texts
+        Documents to learn from, such as those of the fit. Texts need a TextTopicModel.
     into : int, default=2
         Number of sub-topics.
     random_state : int, default=0
@@ -85,7 +85,7 @@ def split_topic(
     k, n = record.position(topic), check_positive_integer(into, "into")
     if n < 2:
         raise InputError(f"into must be at least 2, the number of sub-topics, but is {n}.")
-    source = in_columns(corpus, record.vocabulary, record.n_words)
+    source = in_columns(read_by(model, corpus), record.vocabulary, record.n_words)
     sub = _sub_model(record, k, _share_of_topic(record, source, k, n, n_jobs), n, random_state, n_jobs)
     q = _within_topic(sub, record.B[:, k])
     w = record.B[:, k] @ q

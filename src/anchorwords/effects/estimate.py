@@ -14,7 +14,7 @@ from ..exceptions import InputError
 from ..interpret.naming import topic_names
 from ..model import TopicModel, as_topic_model
 from ..resampling.stability import replicated_topics
-from ..sources.convert import in_columns
+from ..sources.convert import in_columns, read_by
 from .design import Design, complete_rows, make_design, require_formulaic, table_values, triangular_factor, used_columns
 from .record import Effects, TopicDoubt, estimates
 from .regression import Fit, fit_least_squares
@@ -43,7 +43,8 @@ def estimate_effects(
     ----------
     model : TopicModel or fitted estimator
     X : Corpus, (M, N) sparse or array-like of counts, or blocks of counts
-        The documents. A Corpus is matched to the model by its words.
+        The documents. A Corpus is matched to the model by its words. A :class:`TextTopicModel` also takes texts, which
+        it reads as those of the fit; the same holds for all functions of a model and documents.
     formula : str
         The right-hand side of a formula, such as ``"year + C(venue)"``, of columns of the documents table. Formulas are
         those of the package formulaic: ``C()`` for categories, ``a:b`` and ``a*b`` for interactions, ``bs(year, df=4)``,
@@ -105,7 +106,7 @@ def estimate_effects(
             "replicates=0, or the model before the edits."
         )
     seed, jobs = check_seed(random_state), check_n_jobs(n_jobs)
-    source = in_columns(X, record.vocabulary, record.n_words)
+    source = in_columns(read_by(model, X), record.vocabulary, record.n_words)
     columns = list(range(record.n_components)) if topics is None else [record.position(topic) for topic in topics]
     if not columns or len(set(columns)) < len(columns):
         raise InputError("topics must hold at least one topic id, each only once.")

@@ -21,7 +21,7 @@ from ..interpret.topic_words import characteristic_indices, prominent_indices, w
 from ..metrics.incoherence import N_WORDS, topic_trees
 from ..metrics.reference import Reference
 from ..model import TopicModel, as_topic_model
-from ..sources.convert import in_columns
+from ..sources.convert import in_columns, read_by
 from .document_cards import Progress, Texts, check_texts, topic_documents
 from .facts import convergence, facts, likelihood, measured, parameters
 from .groups_view import groups_data
@@ -92,8 +92,9 @@ def explorer_data(
     """
     record = as_topic_model(model)
     jobs = check_n_jobs(n_jobs)
-    if hasattr(model, "read") and isinstance(corpus, (list, tuple)) and all(isinstance(one, str) for one in corpus):
-        corpus, texts = model.read(corpus), corpus if texts is None else texts
+    given, corpus = corpus, read_by(model, corpus)
+    if given is not corpus and isinstance(given, (list, tuple)) and texts is None:
+        texts = given
     source = None if corpus is None else in_columns(corpus, record.vocabulary, record.n_words)
     check_texts(texts, source)
     if record.vocabulary is None and source is not None:

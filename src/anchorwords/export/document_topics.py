@@ -15,7 +15,7 @@ from ..infer.compose import compositions
 from ..interpret.compositions import method_for
 from ..interpret.numbers import number
 from ..model import as_topic_model
-from ..sources.convert import in_columns
+from ..sources.convert import in_columns, read_by
 from ..sources.coverage import Coverage, coverage
 from ..sources.kinds import MappedSource
 from ..storage.writing import file_written_whole, require_writable_file
@@ -147,7 +147,7 @@ class PassingDocuments:
         self._model, self._n_jobs, self._progress = as_topic_model(model), n_jobs, progress
         self.method, self.n_topics = method_for(self._model, method), self._model.n_components
         self.topics = self._model.ids
-        self._source = in_columns(X, self._model.vocabulary, self._model.n_words)
+        self._source = in_columns(read_by(model, X), self._model.vocabulary, self._model.n_words)
         self.n_docs = self._source.count_documents()
         self._names = None if doc_ids is None else _as_names(doc_ids, self.n_docs)
         self._n_tokens = self._n_known = self._n_left_out = 0.0

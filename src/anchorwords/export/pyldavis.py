@@ -12,7 +12,7 @@ from ..exceptions import InputError
 from ..interpret.compositions import document_compositions
 from ..interpret.topic_words import words_of
 from ..model import as_topic_model
-from ..sources.convert import in_columns
+from ..sources.convert import in_columns, read_by
 
 # pyLDAvis takes logarithms, and writes infinite ones into a page that cannot read them.
 _FLOOR = 1e-12
@@ -55,7 +55,7 @@ def pyldavis_data(
     record = as_topic_model(model)
     if record.vocabulary is None and vocabulary is not None:
         record = record.with_vocabulary(vocabulary)
-    source = in_columns(X, record.vocabulary, record.n_words)
+    source = in_columns(read_by(model, X), record.vocabulary, record.n_words)
     parts, lengths = [], []
     for weights, tokens in document_compositions(record, source, method=method, n_jobs=n_jobs):
         parts.append(weights[tokens > 0.0])

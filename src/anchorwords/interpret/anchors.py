@@ -20,7 +20,7 @@ from ..records.table import (
     text_field,
     topic_field,
 )
-from ..sources.convert import in_columns, require_known_words
+from ..sources.convert import in_columns, read_by, require_known_words
 from .naming import topic_names
 from .numbers import number
 from .topic_words import anchors_of, by_prevalence, words_of
@@ -67,7 +67,7 @@ def anchor_table(model: Any, X: Any = None, *, vocabulary: Sequence[str] | None 
         record = record.with_vocabulary(vocabulary)
     frequencies = None
     if X is not None:
-        source = require_known_words(in_columns(X, record.vocabulary, record.n_words))
+        source = require_known_words(in_columns(read_by(model, X), record.vocabulary, record.n_words))
         frequencies = source.frequencies()
         record = record if record.vocabulary is not None else record.with_vocabulary(source.words)
     words = words_of(record, vocabulary)

@@ -12,7 +12,7 @@ from typing import Any
 from .._validation import check_positive_integer
 from ..exceptions import InputError
 from ..model import as_topic_model
-from ..sources.convert import as_source
+from ..sources.convert import as_source, read_by
 from ..storage.writing import file_written_whole
 from .top_documents import top_documents
 from .topic_words import top_words
@@ -68,6 +68,7 @@ def label_topics(
         raise InputError(f"labeller must be a function from words and documents to a string, but is {labeller!r}.")
     check_positive_integer(n_documents, "n_documents")
     known = None if cache is None else _Cache(Path(cache))
+    corpus = read_by(model, corpus)
     if record.vocabulary is None and corpus is not None:
         record = record.with_vocabulary(as_source(corpus).words)
     words = top_words(record, n_words, ranking=ranking, weight=weight)

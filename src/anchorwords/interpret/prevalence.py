@@ -18,7 +18,7 @@ from ..exceptions import InputError
 from ..model import as_topic_model
 from ..records import TableRecord
 from ..records.table import Table
-from ..sources.convert import in_columns
+from ..sources.convert import in_columns, read_by
 from .compositions import document_compositions
 from .group_sums import GroupSums, t_quantile
 from .naming import topic_names
@@ -119,7 +119,8 @@ def prevalence_by(
     ----------
     model : TopicModel or fitted estimator
     X : (M, N) sparse or array-like of counts, blocks of counts, or Corpus
-        A Corpus, in memory or on disk, is matched to the model by its words. Read once, block by block.
+        A Corpus, in memory or on disk, is matched to the model by its words. Read once, block by block. A
+        TextTopicModel also takes texts.
     by : str or sequence of M labels
         The name of a column of the documents table of X, or a label for each document: a string, a number, a date or
         anything hashable. A tuple, list or set holds several labels, and its document belongs to each of their groups.
@@ -162,7 +163,7 @@ def prevalence_by(
         raise InputError(f"order must be one of {', '.join(map(repr, ORDERS))}, but is {order!r}.")
     if separator is not None and (not isinstance(separator, str) or not separator):
         raise InputError(f"separator must be a string such as ';', but is {separator!r}.")
-    source = in_columns(X, record.vocabulary, record.n_words)
+    source = in_columns(read_by(model, X), record.vocabulary, record.n_words)
     labels, members = _coded(source.documents[by] if isinstance(by, str) else by, separator)
     if not labels:
         column = f" in the column {short(by)}" if isinstance(by, str) else ""

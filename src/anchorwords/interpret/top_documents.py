@@ -14,7 +14,7 @@ from ..exceptions import InputError
 from ..model import as_topic_model
 from ..records import TableRecord
 from ..records.table import Table, counted, number_field, share_field, table_of, text_field, topic_field
-from ..sources.convert import in_columns
+from ..sources.convert import in_columns, read_by
 from .compositions import document_compositions
 from .naming import topic_names
 from .numbers import number, value_as_text
@@ -44,7 +44,8 @@ def top_documents(
     ----------
     model : TopicModel or fitted AnchorTopicModel
     X : (M, N) sparse or array-like of counts, blocks of counts, or Corpus
-        A Corpus, in memory or on disk, is matched to the model by its words.
+        A Corpus, in memory or on disk, is matched to the model by its words. A TextTopicModel also takes
+        texts.
     n : int
         Documents a topic.
     min_tokens : int
@@ -73,7 +74,7 @@ def top_documents(
     check_positive_integer(n, "n")
     check_positive_integer(min_tokens, "min_tokens")
     best = [_Best(n) for _ in range(record.n_components)]
-    source = in_columns(X, record.vocabulary, record.n_words)
+    source = in_columns(read_by(model, X), record.vocabulary, record.n_words)
     n_docs, n_known = source.n_docs, 0.0
     first = 0
     for weights, tokens in document_compositions(record, source, method=method, n_jobs=n_jobs):

@@ -17,6 +17,7 @@ from ..interpret.topic_words import stability_by_topic
 from ..linalg.parallel import limited_threads, one_library_thread
 from ..model import Stability, TopicModel, as_topic_model
 from ..rectify.result import Rectified
+from ..sources.convert import read_by
 from .accuracy import measure_approximation, measure_recovery, rows_and_product
 from .catalogue import BY_NAME, METRICS
 from .coherence import measure_diversity, measure_npmi, measure_umass
@@ -52,7 +53,7 @@ def evaluate(
     model : TopicModel or fitted AnchorTopicModel
     X : (M, N) sparse or array-like of counts, Corpus, blocks of counts, or Reference
         Documents to judge on, usually those of the fit. A Corpus is matched to the model by its words. A corpus on disk
-        that is larger than memory is read pass by pass.
+        that is larger than memory is read pass by pass. A TextTopicModel also takes texts.
     rectified : (N, N) array or Rectified, optional
         The rectified co-occurrence, for a model that holds no compression Y of it (after AP); for an unrectified model
         the original co-occurrence.
@@ -90,7 +91,7 @@ def evaluate(
     if n_draws is not None:
         check_positive_integer(n_draws, "n_draws")
     seed = check_seed(random_state)
-    reference = as_reference(record, X, jobs, seed)
+    reference = as_reference(record, read_by(model, X), jobs, seed)
     based, matrix = _rectified(rectified, record)
     values: dict[str, float] = {}
     per_topic: dict[str, FloatArray] = {}

@@ -34,7 +34,7 @@ from ..model import Stability, TopicModel, as_topic_model, embed_words
 from ..rectify.progress import silent
 from ..rectify.rectifiers import ENN, RECTIFIERS, rectifier_from_dict, resolve_rectifier
 from ..refine.refinement import Refinement, refine_topics
-from ..sources.convert import in_columns, require_known_words
+from ..sources.convert import in_columns, read_by, require_known_words
 from ..sources.in_use import WordsInUse
 from .replicates import common_basis, leading_pairs, replicate_topics
 from .reweighted import ReplicateStatistics
@@ -124,7 +124,7 @@ def stability(
     guidance = (anchors, forbidden, min_anchor_docs)
     with shown_progress("Stability", verbose, progress) as report:
         fitted, statistics = _for_each_replicate(
-            as_topic_model(model), X, lambda fitted, replicate: matched.append(_match(fitted, replicate)),
+            as_topic_model(model), read_by(model, X), lambda fitted, replicate: matched.append(_match(fitted, replicate)),
             (n_replicates, n_shards, n_steps), guidance, check_seed(random_state), check_n_jobs(n_jobs), report,
         )  # fmt: skip
         logger.info(
@@ -162,7 +162,7 @@ def replicated_topics(
         use(replicate.B[:, other], replicate.A[np.ix_(other, other)])
 
     _, statistics = _for_each_replicate(
-        as_topic_model(model), X, matched, (n_replicates, n_shards, n_steps), (None, None, None),
+        as_topic_model(model), read_by(model, X), matched, (n_replicates, n_shards, n_steps), (None, None, None),
         check_seed(random_state), check_n_jobs(n_jobs), silent,
     )  # fmt: skip
     return statistics.n_shards

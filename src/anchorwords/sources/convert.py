@@ -60,7 +60,7 @@ def as_source(X: Any, *, validated: Callable[[Any], Any] | None = None) -> Sourc
         )
     if _is_blocks(X):
         return MatrixBlocks(X)
-    if isinstance(X, (str, os.PathLike)) or any(isinstance(one, str) for one in _first_items(X)):
+    if holds_texts(X):
         raise InputError(TEXTS)
     refuse_masked(X, "X", "counts")  # before scikit-learn's check, which reads what is under the mask
     if is_array(X) and not is_numpy(X):
@@ -68,6 +68,16 @@ def as_source(X: Any, *, validated: Callable[[Any], Any] | None = None) -> Sourc
     names = tuple(getattr(X, "columns", ()))
     words = names if names and all(isinstance(name, str) for name in names) else None
     return HeldCounts(check_counts(X if validated is None else validated(X), copy=False), words)
+
+
+def holds_texts(X: Any) -> bool:
+    """Whether this is a path, a list or a series of texts."""
+    return isinstance(X, (str, os.PathLike)) or any(isinstance(one, str) for one in _first_items(X))
+
+
+def read_by(model: Any, X: Any) -> Any:
+    """Documents as a corpus if they are texts and the model is an estimator that reads texts, else as they are."""
+    return model.read(X) if hasattr(model, "read") and holds_texts(X) else X
 
 
 def in_columns(X: Any, vocabulary: tuple[str, ...] | None, n_words: int) -> Source:

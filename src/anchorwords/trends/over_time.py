@@ -18,7 +18,7 @@ from ..interpret.naming import ranking_for, topic_names
 from ..interpret.prevalence import check_level
 from ..linalg.sparse import rows_between
 from ..model import TopicModel, as_topic_model
-from ..sources.convert import in_columns
+from ..sources.convert import in_columns, read_by
 from ..sources.source import LazyBlock, Source
 from .periods import periods_of
 from .record import TopicsOverTime
@@ -48,7 +48,8 @@ def topics_over_time(
     ----------
     model : TopicModel or fitted estimator
     X : Corpus, counts, or blocks of counts
-        A Corpus, in memory or on disk, is matched to the model by its words. Read once, block by block.
+        A Corpus, in memory or on disk, is matched to the model by its words. Read once, block by block. A
+        TextTopicModel also takes texts.
     by : str or sequence of M dates or numbers
         The name of a column of the documents table of X, or the time of each document. Documents whose time is missing
         (None, NaN, NaT) are left out and counted.
@@ -89,7 +90,7 @@ def topics_over_time(
     check_level(level)
     if isinstance(n_words, bool) or not isinstance(n_words, (int, np.integer)) or n_words < 0:
         raise InputError(f"n_words must be a whole number from 0 on, but is {n_words!r}.")
-    source = in_columns(X, record.vocabulary, record.n_words)
+    source = in_columns(read_by(model, X), record.vocabulary, record.n_words)
     named = isinstance(by, str)
     periods = periods_of(source.documents[by] if named else by, freq, n_bins, f"the column {by!r}" if named else "by")
     n_timed, T = periods.codes.size, len(periods.names)
