@@ -1,13 +1,18 @@
-"""Draw the pictures of docs/metrics.md (nips12, 5,000 words) and of docs/time-and-groups.md (cve by year, 20ng by group).
+"""Draw the pictures of docs/metrics.md (nips12, 5,000 words), docs/time-and-groups.md (cve by year, 20ng by group),
+docs/editing.md (the tree of the same topics of 20ng) and docs/effects.md (its own example).
 
-python docs/make_gallery.py [--only metrics|time|groups] [--data ../shared/data]
+python docs/make_gallery.py [--only metrics|time|groups|effects] [--data ../shared/data]
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
+import re
+import tempfile
+from contextlib import chdir
 from pathlib import Path
+from typing import Any
 
 import anchorwords as aw
 from anchorwords import plot
@@ -49,9 +54,20 @@ def groups(data: Path) -> None:
     pruned = corpus.prune(stop_words="english", min_df=27, max_df=0.5)
     model = aw.AnchorTopicModel.from_preset("readers", 20).fit(pruned)
     plot.save(plot.groups(aw.prevalence_by(model, corpus, by="group")), IMAGES / "groups-20ng.png", dpi=150)
+    plot.save(plot.hierarchy(model, n_topics=8), IMAGES / "hierarchy-20ng.png", dpi=150)
 
 
-PICTURES = {"metrics": metrics, "time": time, "groups": groups}
+def effects(data: Path) -> None:  # noqa: ARG001
+    """Run the example of the page, and draw its last figure."""
+    blocks = re.findall(r"```python\n(.*?)```", (IMAGES.parent / "effects.md").read_text(encoding="utf-8"), re.DOTALL)
+    names: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        for block in blocks:
+            exec(block, names)
+    plot.save(plot.predicted(names["effects"], "year"), IMAGES / "effects.png", dpi=150)
+
+
+PICTURES = {"metrics": metrics, "time": time, "groups": groups, "effects": effects}
 
 
 def main() -> None:

@@ -47,9 +47,10 @@ def estimate_effects(
         it reads as those of the fit; the same holds for all functions of a model and documents.
     formula : str
         The right-hand side of a formula, such as ``"year + C(venue)"``, of columns of the documents table. Formulas are
-        those of the package formulaic: ``C()`` for categories, ``a:b`` and ``a*b`` for interactions, ``bs(year, df=4)``,
-        ``cr()`` and ``poly()`` for curves, and functions such as ``log()``. Dates enter as decimal years. A formula can run
-        Python code: do not evaluate formulas from people you do not trust.
+        those of the package formulaic: ``C()`` for categories, ``a:b`` and ``a*b`` for interactions, ``poly(year, 2)``,
+        ``bs(year, df=4)`` and ``cr(year, df=4, constraints='center')`` for curves, ``center(year)``, and functions such as
+        ``log()``. Dates enter as decimal years. A formula can run Python code: do not evaluate formulas from people you do
+        not trust.
     data : mapping or data frame, optional
         Columns to use instead of the documents table of X, with one value per document.
     topics : sequence of int, optional
@@ -106,7 +107,8 @@ def estimate_effects(
             "replicates=0, or the model before the edits."
         )
     seed, jobs = check_seed(random_state), check_n_jobs(n_jobs)
-    source = in_columns(read_by(model, X), record.vocabulary, record.n_words)
+    X = read_by(model, X)
+    source = in_columns(X, record.vocabulary, record.n_words)
     columns = list(range(record.n_components)) if topics is None else [record.position(topic) for topic in topics]
     if not columns or len(set(columns)) < len(columns):
         raise InputError("topics must hold at least one topic id, each only once.")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from .._typing import FloatArray
 from ..effects.record import Effects, Predictions
 from ..exceptions import InputError
-from .style import GREY, PALETTE, new_figure, own_axes, plain, style
+from .style import GREY, PALETTE, new_figure, own_axes, panels_across, plain, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +51,7 @@ def effects(result: Effects, *, terms: Sequence[str] | None = None, topics: Sequ
     # The largest, or the first that was named, on top.
     columns = sorted(columns, key=lambda k: result.estimate[rows[0], k]) if topics is None else columns[::-1]
     names = [f"{plain(result.labels[k], _NAME)}  {result.topics[k]}" for k in columns]
-    across = min(len(rows), 3)
+    across = panels_across(len(rows))
     down = -(-len(rows) // across)
     with style():
         figure = new_figure(1.9 + 2.0 * across, down * (0.62 + 0.17 * len(columns)) + 0.25)
@@ -126,16 +126,18 @@ def predicted(
     if topics is None:
         order = np.argsort(-np.ptp(found.estimate, axis=0), kind="stable")[:_CURVES].tolist()
     # Panels of one row share the names of the categories, so that names stand in the first panel only.
-    across = min(len(order), 3)
+    across = panels_across(len(order))
     down = -(-len(order) // across)
     n = found.estimate.shape[0]
     with style():
         height = 1.5 if numeric else 0.45 + 0.15 * n
         figure = new_figure(0.5 + 2.1 * across + (0.0 if numeric else 1.0), 0.35 + height * down)
         grid = figure.subplots(down, across, squeeze=False, sharex=numeric, sharey=not numeric).ravel()
-        for ax, k in zip(grid, order, strict=False):
+        for place, (ax, k) in enumerate(zip(grid, order, strict=False)):
             draw = _curve if numeric else _points
             draw(own_axes(ax, 0, 0), found, k)
+            # Panels above an empty place have no panel below that would show the values.
+            ax.tick_params(labelbottom=not numeric or place + across >= len(order))
             ax.set_title(f"{plain(found.labels[k], _NAME)}  {found.topics[k]}")
         for ax in grid[len(order) :]:
             ax.set_axis_off()
@@ -155,8 +157,11 @@ def _curve(ax: Axes, found: Predictions, k: int) -> None:
     estimate, lower, upper = (100.0 * part[:, k] for part in (found.estimate, found.lower, found.upper))
     ax.fill_between(x, lower, upper, color=PALETTE[0], alpha=0.18, linewidth=0)
     ax.plot(x, estimate, color=PALETTE[0])
-    # From zero, so that panels can be compared; a linear model may predict less.
-    ax.set_ylim(min(0.0, float(np.nanmin(estimate)) * 1.05), None)
+    # From zero, so that panels can be compared. A linear model may predict less, which a line at zero shows.
+    least = float(np.nanmin(estimate))
+    ax.set_ylim(min(0.0, least * 1.05), None)
+    if least < 0.0:
+        ax.axhline(0.0, color=GREY, linewidth=0.7, zorder=0.5)
     whole = bool(np.ptp(x) >= 4.0)
     ax.xaxis.set_major_locator(MaxNLocator(4, integer=whole))
     ax.ticklabel_format(axis="x", useOffset=False)

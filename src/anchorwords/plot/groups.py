@@ -12,7 +12,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..exceptions import InputError
 from ..interpret.prevalence import GroupPrevalence
-from .style import GREY, MARKERS, PALETTE, legend_text, new_figure, own_axes, plain, style
+from .style import GREY, MARKERS, PALETTE, legend_text, new_figure, own_axes, panels_across, plain, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,7 +113,7 @@ def _panels(result: GroupPrevalence, rows: list[int], columns: list[int]) -> Fig
     """A panel per topic, a row per group."""
     from matplotlib.ticker import MaxNLocator
 
-    across = 2 if len(columns) == 4 else min(len(columns), 3)
+    across = panels_across(len(columns))
     down = -(-len(columns) // across)
     figure = new_figure(1.8 + 2.0 * across, 0.35 + down * (0.45 + 0.15 * len(rows)))
     grid = figure.subplots(down, across, squeeze=False, sharey=True).ravel()

@@ -74,6 +74,11 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
+def panels_across(n: int) -> int:
+    """How many of n small panels stand next to each other: three, but four make two lines of two."""
+    return 2 if n == 4 else min(n, 3)
+
+
 def own_axes(ax: Axes | None, width: float, height: float) -> Axes:
     """The axes given, or those of a new figure, which a notebook shows as its picture."""
     if ax is None:
