@@ -4,8 +4,9 @@
 
 Every scan chooses the numbers of topics itself. The answer of a scan is the number that it recommends, or the plausible
 numbers that the data do not distinguish; a scan without either names levels only. Synthetic: 20 draws for each of three true
-numbers, with weakly and strongly overlapping topics, then 10 draws of each of other settings. None of the draws was used to
-choose the constants of ``scanning/directions.py``. Real: the levels of six corpora, and those of two with other splits.
+numbers, with weakly overlapping topics, with strongly overlapping ones, and with those of latent Dirichlet allocation, which
+have no anchor words, then 10 draws of each of other settings. None of the draws was used to choose the constants of
+``scanning/directions.py``. Real: the levels of six corpora, and those of two with other splits.
 """
 
 from __future__ import annotations
@@ -31,8 +32,27 @@ OTHERS = [
 ]  # fmt: skip
 
 
+# Latent Dirichlet allocation: true K, documents, words, mean length of documents, parameters of the topics and of documents.
+DIRICHLET = [(K, 5000, 1000, 100, 0.05, 2.0 / K) for K in (10, 20, 50)]
+
+
+def dirichlet_row(setting: tuple, seeds: range) -> dict:
+    """As ``drawn``, for topics and documents of latent Dirichlet allocation."""
+    import scipy.sparse as sp
+
+    K, n_docs, n_words, length, of_topics, of_documents = setting
+    answers = []
+    for seed in seeds:
+        rng = np.random.default_rng([seed, 10])
+        B = rng.dirichlet(np.full(n_words, of_topics), size=K)
+        proportions = rng.dirichlet(np.full(K, of_documents), size=n_docs)
+        lengths = np.maximum(2, rng.poisson(length, size=n_docs))
+        counts = [rng.multinomial(n, p / p.sum()) for n, p in zip(lengths, proportions @ B, strict=True)]
+        answers.append(answer(sp.csr_array(np.array(counts, dtype=float))))
+    return reported({"K": K, "documents": n_docs, "words": n_words, "length": length, "answers": answers})
+
+
 def drawn(setting: tuple, seeds: range) -> dict:
-    import anchorwords as aw
     from anchorwords.datasets import make_topics
 
     K, n_docs, n_words, correlation, length, zipf, varying = setting
@@ -45,19 +65,31 @@ def drawn(setting: tuple, seeds: range) -> dict:
             n_docs=n_docs, n_words=n_words, n_topics=K, correlation=correlation, doc_length=lengths, zipf=zipf,
             random_state=seed,
         ).corpus  # fmt: skip
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # on fits of more topics than there are
-            scan = aw.scan(corpus, metrics=())
-        directions = scan.directions
-        answers.append({
-            "plausible": scan.plausible, "levels": [level.n_components for level in scan.levels],
-            "directions": None if directions is None else [directions.n, directions.n_most],
-        })  # fmt: skip
-    row = {
+        answers.append(answer(corpus))
+    return reported({
         "K": K, "documents": n_docs, "words": n_words, "correlation": correlation, "length": length, "zipf": zipf,
         "varying": varying, "answers": answers,
+    })  # fmt: skip
+
+
+def answer(documents) -> dict:
+    """What a scan that chooses its numbers says of documents."""
+    import anchorwords as aw
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # on fits of more topics than there are
+        scan = aw.scan(documents, metrics=())
+    directions = scan.directions
+    return {
+        "plausible": scan.plausible, "levels": [level.n_components for level in scan.levels],
+        "directions": None if directions is None else [directions.n, directions.n_most],
     }  # fmt: skip
-    print(counts_of(row), [one["plausible"] or one["directions"] for one in answers], file=sys.stderr, flush=True)
+
+
+def reported(row: dict) -> dict:
+    print(
+        counts_of(row), [one["plausible"] or one["directions"] for one in row["answers"]], file=sys.stderr, flush=True
+    )
     return row
 
 
@@ -98,6 +130,7 @@ def markdown(records: list[dict]) -> str:
         [f"{'weak' if row['correlation'] < 0.2 else 'strong'} overlap", str(row["K"]), *results(row)]
         for row in record["main"]
     ]  # fmt: skip
+    main += [["Dirichlet, no anchor words", str(row["K"]), *results(row)] for row in record["dirichlet"]]
     others = [
         [str(row["K"]), f"{row['documents']:,}", f"{row['words']:,}", f"{row['correlation']:.1f}",
          f"{row['length']}{', varying' if row['varying'] else ''}", f"{row['zipf']:.1f}", *results(row)]
@@ -115,8 +148,8 @@ def markdown(records: list[dict]) -> str:
     ]  # fmt: skip
     return (
         described(record)
-        + "\nSynthetic corpora of 5,000 documents of 100 tokens, and 500 words: how often the answer contains the true "
-        "number of topics, how many numbers it has, and how often it is a single number.\n\n"
+        + "\nSynthetic corpora of 5,000 documents of 100 tokens, and 500 words (Dirichlet: 1,000): how often the answer "
+        "contains the true number of topics, how many numbers it has, and how often it is a single number.\n\n"
         + table(["topics", "true K", *RESULTS], main)
         + "\nOther settings. Overlap is the share of a topic's weight that its two neighbours receive; 0.4 leaves the last "
         "directions hardly any strength.\n\n"
@@ -138,6 +171,9 @@ def main() -> None:
     record = {
         **circumstances(), "commit": commit(),
         "main": [drawn(setting, range(4000, 4002 if quick else 4020)) for setting in (MAIN[:2] if quick else MAIN)],
+        "dirichlet": [
+            dirichlet_row(setting, range(4000, 4002 if quick else 4020)) for setting in DIRICHLET[: 1 if quick else 3]
+        ],
         "others": [drawn(setting, range(5000, 5002 if quick else 5010)) for setting in (OTHERS[:2] if quick else OTHERS)],
         "real": [real(name, options.data) for name in (("kos",) if quick else CORPORA)],
     }  # fmt: skip

@@ -106,7 +106,9 @@ WITH_DOCUMENTS = {
     "top_documents": lambda model, X: aw.top_documents(model, X, 2),
     "prevalence_by": lambda model, X: aw.prevalence_by(model, X, YEARS).rows(),
     "topics_over_time": lambda model, X: aw.topics_over_time(model, X, by=YEARS).rows(),
-    "estimate_effects": lambda model, X: aw.estimate_effects(model, X, "year", data={"year": YEARS}, replicates=2).rows(),
+    "estimate_effects": lambda model, X: aw.estimate_effects(
+        model, X, "year", data={"year": YEARS}, replicates=2
+    ).rows(),
     "evaluate": lambda model, X: aw.evaluate(model, X, metrics=["npmi_coherence", "umass_coherence"])["npmi_coherence"],
     "split_topic": lambda model, X: aw.split_topic(model, 1, X).components_.tolist(),
     "anchor_table": lambda model, X: aw.anchor_table(model, X),

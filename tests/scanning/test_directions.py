@@ -98,6 +98,49 @@ def test_noise_is_had_from_signs_alone():
     assert spread > 0.0
 
 
+def tilted_halves(K, error, seed=0, n_words=200, n_vectors=14):
+    """Two bases with K directions, each a little off the truth, and others at random; statistics without noise."""
+    rng = np.random.default_rng(seed)
+    S = np.linalg.qr(rng.normal(size=(n_words, K)))[0]
+    C = S @ np.diag(np.linspace(3.0, 2.0, K)) @ S.T
+    tilted = S + error * rng.normal(size=(2, n_words, K)) / np.sqrt(n_words)
+    bases = [np.linalg.qr(np.column_stack([one, rng.normal(size=(n_words, n_vectors - K))]))[0] for one in tilted]
+    # The statistics of a half are in the basis of the other: here both halves have the same, C.
+    return [Half(np.ones(K), U, U, (other.T @ C @ other)[None]) for U, other in zip(bases, bases[::-1], strict=True)]
+
+
+@pytest.mark.parametrize("K", [1, 4, 9])
+def test_removing_directions_removes_what_each_half_has_of_them(K):
+    """M holds a direction twice if the halves find it a little differently: the second time is no direction."""
+    error = 0.5
+    crossed = _Crossed(*tilted_halves(K, error), 0, 1)
+    # A direction that is off by an angle of about error leaves sigma error^2 / 2 in that of the difference.
+    remainder = 2.0 * error**2 / 2.0
+    assert crossed.energies[K] > 0.5 * remainder
+    assert crossed.strength(K) < 0.1 * crossed.energies[K]
+    np.testing.assert_allclose(crossed.remaining(K)[0], crossed.strength(K), rtol=1e-9)
+    # Fewer of them, and the next is as strong as before.
+    for k in range(K):
+        np.testing.assert_allclose(crossed.strength(k), crossed.energies[k], rtol=0.05)
+
+
+def test_without_an_error_nothing_but_the_directions_is_removed():
+    crossed = _Crossed(*tilted_halves(4, 0.0), 0, 1)
+    for k in range(8):
+        np.testing.assert_allclose(crossed.strength(k), crossed.energies[k], atol=1e-12)
+    np.testing.assert_allclose(crossed.strength(14), 0.0, atol=1e-12)  # nothing is left of either basis
+
+
+def test_strong_topics_end_clearly():
+    """Thirty topics with words of their own: each is many times as strong as noise, and so may be its remainders."""
+    rng = np.random.default_rng(0)
+    B, W = rng.dirichlet(np.full(600, 0.03), 30), rng.dirichlet(np.full(30, 0.05), 3000)
+    X = sp.csr_array(np.array([rng.multinomial(100, p) for p in W @ B]).astype(float))
+    found = shared_directions(*halves(X, 50), 50, 0, 1)
+    assert (found.n, found.n_most) == (30, 30)
+    assert found.gap > 5.0
+
+
 @pytest.mark.parametrize("K", [1, 3, 8])
 def test_as_many_directions_as_topics(K):
     X = make_topics(n_docs=3000, n_words=150, n_topics=K, correlation=0.1, random_state=K).corpus.counts
@@ -148,13 +191,13 @@ def steady(k):
     ],
 )
 def test_counts_by_hand(energies, expected):
-    assert counted(np.array(energies, dtype=float), steady, 6) == expected
+    assert counted(np.array(energies, dtype=float), energies.__getitem__, steady, 6) == expected
 
 
 def test_a_long_tail_is_counted_to_its_end():
     # 10 certain directions, then 1.4 to 1.0 in 41 steps, then less than noise.
     energies = np.concatenate([np.geomspace(50, 2, 10), np.linspace(1.4, 1.0, 41), np.full(40, 0.5)])
-    assert counted(energies, steady, 80) == (10, 51)
+    assert counted(energies, energies.__getitem__, steady, 80) == (10, 51)
 
 
 def test_directions_after_one_that_noise_hides_are_found():
@@ -163,7 +206,7 @@ def test_directions_after_one_that_noise_hides_are_found():
         return (1.0, 2.0) if k == 2 else (1.0, 0.1)
 
     energies = np.array([40.0, 9.0, 8.0, 7.5, 7.0, 0.9, 0.8, 0.7])
-    assert counted(energies, uneven, 7) == (5, 5)
+    assert counted(energies, energies.__getitem__, uneven, 7) == (5, 5)
 
 
 def test_the_usual_fall():

@@ -5,7 +5,8 @@ Notation
 U_1, U_2 : (N, L)   leading eigenvectors of the halves, which include the noise of their half
 T_12, T_21          U_1'C_2 U_1 and U_2'C_1 U_2: each basis evaluated on documents that were not used to find it
 M : (N, N)          (U_1 T_12 U_1' + U_2 T_21 U_2') / 2, in 2 L dimensions; mu_k are its eigenvalues, in descending order
-nu_k, sigma_k       mean and standard deviation of the largest eigenvalue that noise has after the first k dimensions
+mu_k+               largest eigenvalue of M once the first k directions are removed from both bases
+nu_k, sigma_k       mean and standard deviation of the largest eigenvalue that noise then has
 
 The co-occurrence C of K topics has rank K, plus sampling noise. The noise in C has eigenvalues as large as those of faint
 topics. In M it does not: a direction of noise that was found in one half has strength zero, on average, in the other half,
@@ -24,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 import scipy.linalg
@@ -54,7 +56,8 @@ _LOOK_AHEAD = 8
 _DIMENSIONS, _FEWEST_SPARE = 1.5, 6
 _MANY_FEWER = 0.75
 
-# Noise after the first k directions: mean and standard deviation.
+# Once the first k directions are removed: the strength of the next one; mean and standard deviation of the noise.
+Strength = Callable[[int], float]
 Noise = Callable[[int], tuple[float, float]]
 
 
@@ -71,7 +74,8 @@ class Directions:
     n_looked_at : int
         One more than the largest number of topics scanned; if ``n_most`` reaches it, there may be more.
     energies : (at most n_looked_at + 1,) array
-        mu_k: the strength of each direction in documents that were not used to find it.
+        The strength of each direction in documents that were not used to find it: mu_k, and after the ``n``-th direction
+        the eigenvalues that M has without the first n.
     at, noise : (any,) array
         Numbers k of directions, in ascending order, and nu_k after these.
     gap : float
@@ -119,32 +123,26 @@ def _truncated(half: Half, L: int) -> Half:
 def _directions(first: Half, second: Half, looked_at: int, seed: int, n_jobs: int | None) -> Directions:
     crossed = _Crossed(first, second, seed, n_jobs)
     most = max(1, min(looked_at, crossed.energies.size - 1))
-    energies = np.concatenate([crossed.energies, np.zeros(1)])  # a single word has no second direction
-    known: dict[int, tuple[float, float]] = {}
-
-    def noise(k: int) -> tuple[float, float]:
-        if k not in known:
-            known[k] = crossed.noise(k)
-        return known[k]
-
-    n, n_most = counted(energies, noise, most)
-    noise(most // 4)  # a point for the figure
-    at = sorted(known)
+    strength, noise = cache(crossed.strength), cache(crossed.noise)
+    n, n_most = counted(crossed.energies, strength, noise, most)
+    # As the bases run out of directions, so does the noise: it is taken to be constant after the last possible direction.
+    at = sorted({0, n // 2, max(n - 1, 0), n, min(n_most, crossed.n_dimensions - 1)})
+    energies = np.concatenate([crossed.energies[:n], crossed.remaining(n), np.zeros(most + 1)])[: most + 1]
     gap = float(energies[n - 1] / energies[n]) if n and energies[n] > 0.0 else float("inf")
-    return Directions(
-        n, n_most, looked_at, energies[: most + 1], np.array(at), np.array([known[k][0] for k in at]), gap
-    )
+    return Directions(n, n_most, looked_at, energies, np.array(at), np.array([noise(k)[0] for k in at]), gap)
 
 
-def counted(energies: FloatArray, noise: Noise, most: int) -> tuple[int, int]:
+def counted(energies: FloatArray, strength: Strength, noise: Noise, most: int) -> tuple[int, int]:
     """Number of directions that certainly exceed noise, and of those that possibly do, at most ``most``.
 
     Parameters
     ----------
-    energies : (more than most,) array
-        Strengths in descending order.
+    energies : (at least most,) array
+        mu_k, in descending order.
+    strength : callable
+        mu_k+.
     noise : callable
-        Mean and standard deviation of the noise after the first k directions.
+        nu_k and sigma_k.
     most : int
         Number of directions to look at.
     """
@@ -152,14 +150,16 @@ def counted(energies: FloatArray, noise: Noise, most: int) -> tuple[int, int]:
     def excess(k: int) -> float:
         """Standard deviations by which direction k + 1 exceeds the noise after the first k."""
         level, spread = noise(k)
-        return float((energies[k] - level) / max(spread, np.finfo(np.float64).tiny))
+        if strength(k) <= 0.0:  # nothing is left of one basis or both
+            return -np.inf
+        return float((strength(k) - level) / max(spread, np.finfo(np.float64).tiny))
 
     def significant(k: int) -> bool:
-        return excess(k) >= _CERTAIN_SIGMAS and energies[k] >= _CERTAIN_RATIO * noise(k)[0]
+        return excess(k) >= _CERTAIN_SIGMAS and strength(k) >= _CERTAIN_RATIO * noise(k)[0]
 
     def certain(k: int) -> bool:
         """Significant, and not a faint direction alone after a clear fall, which noise now and then gives."""
-        fallen = k > 0 and energies[k - 1] >= _CLEAR_FALL * energies[k] and energies[k] < _CLEAR_FALL * noise(k)[0]
+        fallen = k > 0 and energies[k - 1] >= _CLEAR_FALL * strength(k) and strength(k) < _CLEAR_FALL * noise(k)[0]
         return significant(k) and not fallen
 
     n = _first_not(significant, 0, most)
@@ -170,7 +170,7 @@ def counted(energies: FloatArray, noise: Noise, most: int) -> tuple[int, int]:
         n -= 1
     if n >= most:
         return most, most
-    if n > 0 and energies[n - 1] >= _CLEAR_FALL * usual_fall(energies, n) * max(energies[n], noise(n)[0]):
+    if n > 0 and energies[n - 1] >= _CLEAR_FALL * usual_fall(energies, n) * max(strength(n), noise(n)[0]):
         return n, n + significant(n)
     near = n + 1
     while near < min(n + _LOOK_AHEAD, most) and excess(near) >= _POSSIBLE_SIGMAS:
@@ -208,6 +208,7 @@ class _Crossed:
     def __init__(self, first: Half, second: Half, seed: int, n_jobs: int | None) -> None:
         overlap = gram(first.basis, second.basis, n_jobs)
         L = overlap.shape[0]
+        self.n_dimensions = min(overlap.shape)
         eye = np.eye(L), np.eye(overlap.shape[1])
         values, vectors = np.linalg.eigh(np.block([[eye[0], overlap], [overlap.T, eye[1]]]))
         # [U_1 U_2] = Q F with orthonormal Q: M is F diag(T_12, T_21) F' / 2 there.
@@ -215,28 +216,56 @@ class _Crossed:
         F = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, kept].T
         frames = F[:, :L], F[:, L:]
         shards = second.shards, first.shards  # T_12 is computed from the documents of the second half
-        M = sum(frame @ part.sum(axis=0) @ frame.T for frame, part in zip(frames, shards, strict=True)) / 2.0
-        energies, V = np.linalg.eigh((M + M.T) / 2.0)
+        energies, V = np.linalg.eigh(_combined(frames, [part.sum(axis=0) for part in shards]))
         self.energies: FloatArray = energies[::-1].copy()
-        V = V[:, ::-1]
-        turned = [np.ascontiguousarray(V.T @ frame) for frame in frames]
+        self._frames = [np.ascontiguousarray(V[:, ::-1].T @ frame) for frame in frames]
+        self._statistics = [part.sum(axis=0) for part in shards]
         rng = np.random.default_rng([seed, 2])
         n_draws = _DRAWS if energies.size <= _MANY else _FEWER_DRAWS
         signs = [rng.choice([-1.0, 1.0], size=(n_draws, part.shape[0])) for part in shards]
         flipped = [np.tensordot(sign, part, axes=(1, 0)) for sign, part in zip(signs, shards, strict=True)]
-        self._noise = [
-            sum(frame @ part @ frame.T for frame, part in zip(turned, parts, strict=True)) / 2.0
-            for parts in zip(*flipped, strict=True)
-        ]
+        self._flipped = list(zip(*flipped, strict=True))
 
     def noise(self, k: int) -> tuple[float, float]:
-        """Mean and standard deviation, over draws of signs, of the largest eigenvalue after the first k dimensions."""
-        largest = [_largest_eigenvalue((noise[k:, k:] + noise[k:, k:].T) / 2.0) for noise in self._noise]
+        """Mean and standard deviation, over draws of signs, of the largest eigenvalue without the first k directions."""
+        frames = self._without(k)
+        largest = [_largest_eigenvalue(_combined(frames, parts)) for parts in self._flipped]
         return max(float(np.mean(largest)), 0.0), float(np.std(largest, ddof=1))
+
+    def strength(self, k: int) -> float:
+        """Largest eigenvalue of M without the first k directions."""
+        return _largest_eigenvalue(_combined(self._without(k), self._statistics))
+
+    def remaining(self, k: int) -> FloatArray:
+        """Eigenvalues of M without the first k directions, in descending order."""
+        return np.asarray(np.linalg.eigvalsh(_combined(self._without(k), self._statistics))[::-1])
+
+    def _without(self, k: int) -> list[FloatArray]:
+        """The frames of both bases without the first k directions of M, nor what each basis has of them.
+
+        They are expressed in as few dimensions as they then span, of which M has all eigenvalues other than zero.
+        """
+        rest: list[FloatArray] = []
+        for frame in self._frames:
+            own, _ = np.linalg.qr(frame[:k].T, mode="complete")
+            rest.append(own[:, k:])
+        left = [frame[k:] @ part for frame, part in zip(self._frames, rest, strict=True)]
+        R = np.asarray(np.linalg.qr(np.concatenate(left, axis=1), mode="r"))
+        n = rest[0].shape[1]
+        return [R[:, :n] @ rest[0].T, R[:, n:] @ rest[1].T]
+
+
+def _combined(frames: Sequence[FloatArray], parts: Sequence[FloatArray]) -> FloatArray:
+    """The mean over both bases of F T F', symmetric to the last bit."""
+    one, other = (frame @ part @ frame.T for frame, part in zip(frames, parts, strict=True))
+    M = (one + other) / 2.0
+    return (M + M.T) / 2.0
 
 
 def _largest_eigenvalue(matrix: FloatArray) -> float:
     last = matrix.shape[0] - 1
+    if last < 0:
+        return 0.0
     try:
         return float(scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=(last, last))[0])
     except np.linalg.LinAlgError:
