@@ -84,6 +84,7 @@ def executed(notebook: Any, folder: Path, settings: Path) -> list[Shown]:
         for name in OF_A_USER:
             patch.delenv(name, raising=False)
         for name in FRESH:
+            (settings / name.lower()).mkdir(parents=True)
             patch.setenv(name, str(settings / name.lower()))
         # The kernel imports what the tests import.
         paths = [str(Path(aw.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
