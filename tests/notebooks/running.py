@@ -51,7 +51,11 @@ class Shown:
     @property
     def kinds(self) -> list[str]:
         """Kinds of outputs: "stdout", "stderr", "error", "display_data" or "execute_result"."""
-        return [one.name if one.output_type == "stream" else one.output_type for one in self.outputs]
+        names = [one.name if one.output_type == "stream" else one.output_type for one in self.outputs]
+        # A kernel sends a text in several parts if its buffer is flushed in between.
+        return [
+            name for place, name in enumerate(names) if not (name.startswith("std") and names[:place][-1:] == [name])
+        ]
 
     @property
     def printed(self) -> str:
