@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 # Lints the scripts and styles of the explorer's page; fetched by npx.
 BIOME  := 2.6.6
 
-.PHONY: demo test test-slow campaign lint lint-page bench docs clean
+.PHONY: demo test test-slow campaign lint lint-page bench notebook docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -71,6 +71,10 @@ bench: $(VENV)/.developer
 	$(BIN)/python benchmarks/second_moment.py --quick
 	$(BIN)/python benchmarks/refinement.py --quick
 	$(BIN)/python benchmarks/explorer.py --quick
+
+# Writes the outputs of the example notebook; a slow test fails if they are of other kinds than those of a new run.
+notebook: $(VENV)/.developer
+	$(BIN)/python docs/make_notebook.py
 
 docs: $(VENV)/.developer
 	$(BIN)/python docs/check.py
