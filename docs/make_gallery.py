@@ -1,7 +1,7 @@
 """Draw the pictures of the pages on metrics, time and groups, editing, and effects.
 
-Of docs/metrics.md: nips12 with 5,000 words. Of docs/time-and-groups.md: cve by year, 20ng by group. Of docs/editing.md: the tree
-of the same topics of 20ng. Of docs/effects.md: its own example.
+Of docs/metrics.md: nips12 with 5,000 words. Of docs/time-and-groups.md: cve by year, 20ng by group. Of docs/editing.md:
+the tree of the same topics of 20ng. Of docs/effects.md: its own example.
 
 python docs/make_gallery.py [--only metrics|time|groups|effects] [--data ../shared/data]
 """
