@@ -159,6 +159,12 @@ def test_an_address_of_a_group_shows_it_on_a_phone(fitted, visit):
     )
 
 
+def test_nothing_scrolls_where_the_panel_is_beside_the_table(fitted, visit):
+    page = visit(fitted.path, "#group-2", viewport={"width": 1280, "height": 360})
+    settled(page).locator(".heat-topic").first.click()
+    assert settled(page).evaluate("scrollY") == 0
+
+
 def test_what_is_chosen_is_marked_in_the_table(fitted, visit):
     page = visit(fitted.path, "#group-2")
     pressed = ".heat-table [aria-pressed='true']"

@@ -274,6 +274,10 @@ export function groupsView({ group = null, topic = null }) {
   const panel = el("section", { class: "card detail", "aria-live": "polite" });
   const orderOf = () => ORDERS.find(({ key }) => key === state.groups.order).list();
   let shown = topic === null ? { group: group ?? orderOf()[0] } : { topic };
+  /** Scroll to the panel on narrow screens, where it is below the table. */
+  const reveal = () => {
+    if (window.matchMedia("(max-width: 1000px)").matches) panel.scrollIntoView({ block: "nearest" });
+  };
   /** Mark the group or the topic that the panel is about. */
   const mark = () => {
     for (const head of room.querySelectorAll(".heat-group, .heat-topic")) {
@@ -289,8 +293,7 @@ export function groupsView({ group = null, topic = null }) {
     panel.replaceChildren(...detail(chosen));
     const address = chosen.topic ? `#groups-${chosen.topic.topic}` : groupAddress(chosen.group);
     history.replaceState(null, "", address);
-    // On a phone it is below the table.
-    panel.scrollIntoView({ block: "nearest" });
+    reveal();
   };
   const fill = () => {
     room.replaceChildren(heatTable(orderOf(), choose));
@@ -298,9 +301,8 @@ export function groupsView({ group = null, topic = null }) {
   };
   fill();
   panel.replaceChildren(...detail(shown));
-  // An address that names a group or a topic shows it at once, also on a phone.
-  if (group !== null || topic !== null)
-    requestAnimationFrame(() => setTimeout(() => panel.scrollIntoView({ block: "nearest" })));
+  // An address that names a group or a topic shows it at once.
+  if (group !== null || topic !== null) requestAnimationFrame(() => setTimeout(reveal));
   const select = el(
     "select",
     {
