@@ -8,7 +8,7 @@ import pytest
 import anchorwords as aw
 from anchorwords.exploring.page import explorer
 
-from .conftest import drawn_model, go, hash_of, heard, settled, texts_of
+from .conftest import drawn_model, go, hash_of, heading_of, heard, settled, texts_of
 from .test_browser_kinds import PHONE
 
 pytestmark = pytest.mark.browser
@@ -149,6 +149,48 @@ def test_on_a_phone_what_was_chosen_comes_into_sight(fitted, visit):
     page.locator(".heat-group").nth(2).tap()
     box = settled(page).locator(".detail").bounding_box()
     assert box["y"] < page.viewport_size["height"]
+
+
+def test_an_address_of_a_group_shows_it_on_a_phone(fitted, visit):
+    page = visit(fitted.path, "#group-2", **PHONE)
+    page.wait_for_function(
+        "() => { const { top, bottom } = document.querySelector('.detail').getBoundingClientRect();"
+        " return top >= 0 && top < innerHeight - 60 && bottom > 0 }"
+    )
+
+
+def test_nothing_scrolls_where_the_panel_is_beside_the_table(fitted, visit):
+    page = visit(fitted.path, "#group-2", viewport={"width": 1280, "height": 360})
+    settled(page).locator(".heat-topic").first.click()
+    assert settled(page).evaluate("scrollY") == 0
+
+
+def test_what_is_chosen_is_marked_in_the_table(fitted, visit):
+    page = visit(fitted.path, "#group-2")
+    pressed = ".heat-table [aria-pressed='true']"
+    name = page.locator(".detail h2").text_content()
+    assert texts_of(page, pressed) == [name]
+    page.locator("#group-order").select_option("size")
+    assert texts_of(page, pressed) == [name]
+    page.locator(".heat-topic").first.click()
+    assert page.locator(pressed).count() == 1
+    assert page.locator(pressed).locator(".badge").text_content() == page.locator(".detail h2 .badge").text_content()
+
+
+def test_names_are_whole_on_a_desktop(tmp_path, fitted, visit):
+    venues = np.array(["comp.sys.ibm.pc.hardware", "talk.politics.mideast", "rec.autos"])[np.arange(1200) % 3]
+    labels = [f"disease cancer patient {k}" for k in range(fitted.record.n_components)]
+    page = visit(explorer(fitted.record, tmp_path / "topics.html", fitted.corpus, by=venues, labels=labels), "#groups")
+    assert heading_of(page) == "Topics by group"
+    # Names of groups stay on one line, so that rows are as high as each other.
+    heights = page.locator(".heat-table tbody tr").evaluate_all("rows => rows.map(row => row.offsetHeight)")
+    assert max(heights) < 34
+    for head in page.locator(".heat-group").all():
+        assert head.evaluate("node => node.scrollWidth <= node.clientWidth")
+    page.locator(".heat-topic").first.click()
+    go(page, "#group-1")
+    for link in page.locator(".detail .topic-link").all():
+        assert link.evaluate("node => node.scrollWidth <= node.clientWidth")
 
 
 def test_a_page_without_groups_says_how_to_have_them(tmp_path, visit):

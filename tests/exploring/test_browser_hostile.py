@@ -175,7 +175,7 @@ def test_documents_are_text(hostile, visit):
 def test_groups_are_text(hostile, visit):
     page = visit(hostile.path, "#groups")
     assert sorted(texts_of(page, ".heat-group")) == sorted(name(group) for group in GROUPS)
-    assert heading_of(page) == f"Topics by group: {MARKUP[1]}"
+    assert heading_of(page) == f"Topics by {MARKUP[1]}"
     for head in page.locator(".heat-group").all():
         head.click()
         assert page.locator(".detail h2").text_content() == head.text_content()

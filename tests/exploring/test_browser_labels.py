@@ -56,3 +56,9 @@ def check(topics, found):
     assert len(set(topics)) == len(topics) >= 1
     for topic, row in zip(topics, found, strict=True):
         assert row.argmin() == topic
+
+
+def test_the_map_is_as_high_as_its_card(fitted, visit):
+    page = visit(fitted.path)
+    card, drawn = (settled(page).locator(selector).bounding_box() for selector in (".map-card", ".map-card .map"))
+    assert card["y"] + card["height"] - drawn["y"] - drawn["height"] < 24

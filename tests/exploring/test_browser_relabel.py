@@ -44,7 +44,7 @@ def test_a_label_is_edited_on_a_topic_s_page(fitted, visit):
     # The focus is where it was, and readers of screens are told.
     assert page.evaluate("document.activeElement.dataset.edit") == "2"
     assert page.locator("#live").text_content() == "Topic 2 is called space flight"
-    assert "1 label was edited. This browser keeps them" in page.locator("#edits").text_content()
+    assert "1 label was edited. This browser keeps it" in page.locator("#edits").text_content()
     page.reload()
     assert heading_of(page) == "2 space flight"
 
@@ -160,7 +160,7 @@ def test_without_storage_labels_live_as_long_as_the_page(fitted, visit, tmp_path
     page.get_by_label("Label of topic 2").fill("zeppelins")
     page.get_by_role("button", name="Save").click()
     assert page.locator("h1").text_content() == "2 zeppelins"
-    assert "keeps nothing for this page: export them" in page.locator("#edits").text_content()
+    assert "keeps nothing for this page: export it" in page.locator("#edits").text_content()
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import anchorwords as aw
 from anchorwords.exploring.page import explorer
 
 from .conftest import drawn_model, go, hash_of, heading_of, settled, texts_of, view_of
+from .test_browser_kinds import PHONE
 
 pytestmark = pytest.mark.browser
 
@@ -70,6 +71,23 @@ def test_curves_follow_the_shares(fitted, visit, over_time):
             np.testing.assert_allclose(heights, 96 - 18 - 64 * shares / most, atol=0.2)
 
 
+def test_verdicts_of_charts_are_small_print(fitted, visit):
+    page = visit(fitted.path, "#time")
+    size = "node => parseFloat(getComputedStyle(node).fontSize)"
+    assert page.locator(".tile .verdict").first.evaluate(size) < page.locator(".tile h3").first.evaluate(size)
+
+
+def test_letters_of_a_curve_are_as_large_on_a_phone(fitted, visit):
+    page = visit(fitted.path, f"#topic-{fitted.ordered[0]}", **PHONE)
+    heights = (
+        settled(page)
+        .locator(".topic-time .curve text")
+        .evaluate_all("texts => texts.map(text => text.getBoundingClientRect().height)")
+    )
+    assert len(heights) > 4
+    assert min(heights) >= 11
+
+
 def test_pointing_at_a_curve_tells_of_the_period(fitted, visit, over_time):
     page = visit(fitted.path, "#time")
     chart = page.locator(".tile .curve").first
@@ -122,7 +140,7 @@ def test_a_page_without_times_says_how_to_have_them(tmp_path, visit):
     assert view_of(page) == "overview"
 
 
-@pytest.mark.parametrize("n_periods", [1, 2, 200])
+@pytest.mark.parametrize("n_periods", [1, 2, 24, 28, 200])
 def test_few_and_many_periods(tmp_path, visit, fitted, n_periods):
     times = np.arange(1200) * n_periods // 1200
     path = explorer(fitted.record, tmp_path / "topics.html", fitted.corpus, time=times, freq=1)
@@ -138,6 +156,15 @@ def test_few_and_many_periods(tmp_path, visit, fitted, n_periods):
         )
     )
     boxes.sort()
+    names = texts_of(page, ".tile:first-child .curve text")[1:]
+    if n_periods == 28:
+        # At equal steps, as 27 years can be divided.
+        assert sorted(map(int, names)) == list(range(0, 28, 3))
+    if n_periods == 24:
+        # 23 years cannot: only the last step is of another length.
+        steps = np.diff(sorted(map(int, names)))
+        assert len(steps) >= 3
+        assert len(set(steps[:-1])) == 1
     assert all(before[1] <= after[0] for before, after in pairwise(boxes))
     if n_periods == 200:
         assert "The latest 120 of 200 periods are shown" in page.locator(".time-card").text_content()

@@ -26,6 +26,10 @@ from .records import random_topics, record_of
         (["neural networks", "network", "neural"], ["neural networks"]),
         (["layer", "network", "neural", "neural networks", "unit"], ["layer", "neural networks", "unit"]),
         (["Erreger", "Erregers", "Impfung"], ["Erreger", "Impfung"]),
+        (["classification", "classifier", "classes", "distance"], ["classification", "distance"]),
+        (["cells", "cortex", "cortical"], ["cells", "cortex"]),
+        (["mail", "thanks", "email"], ["mail", "thanks"]),
+        (["motor", "motion", "control"], ["motor", "motion", "control"]),
         (["", " "], ["", " "]),
         ([], []),
     ],
@@ -47,6 +51,13 @@ def test_words_that_set_the_topic_apart_come_before_those_of_every_topic():
     B = np.array([[0.4, 0.4], [0.3, 0.0], [0.3, 0.0], [0.0, 0.3], [0.0, 0.3]])
     labels = automatic_labels(record_of(B, vocabulary=["the", "orbit", "launch", "goal", "team"]))
     assert labels == ["orbit launch the", "goal team the"]
+
+
+def test_numbers_come_after_words():
+    B = np.array([[0.3, 0.0], [0.3, 0.0], [0.2, 0.0], [0.1, 0.0], [0.1, 0.0], [0.0, 0.8], [0.0, 0.2]])
+    labels = automatic_labels(record_of(B, vocabulary=["v1", "1996", "sp2", "update", "patch", "2001", "match"]))
+    assert labels[0] == "sp2 update patch"
+    assert labels[1].startswith("match 2001")
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -18,7 +18,7 @@ _REPLICATES = 10
 _PAGE = Path("anchorwords-demo.html")
 _LOOK_AT = (
     "On the map, near topics share docstrings and large ones fill more of them: click a circle.",
-    "In a topic, move the relevance slider, and see which words only the anchor's company adds (marked).",
+    "In a topic, move the relevance slider, and see which words the anchor adds (marked).",
     "In the table, sort by stability: the topics at its end are those not to rely on.",
 )
 

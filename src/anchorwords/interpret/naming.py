@@ -25,6 +25,8 @@ _CANDIDATES = 8
 _LONGEST = 44
 # Two words with so many letters in common at the start are forms of one word if both endings are short.
 _STEM, _ENDING = 5, 3
+# Words of at least so many letters are also forms of one word if they share two thirds of the shorter one at the start.
+_LONG = 6
 
 
 def topic_names(model: Any) -> list[str]:
@@ -56,7 +58,8 @@ def automatic_labels(model: Any) -> list[str]:
     -------
     list of K str
         Up to three words per topic, the most relevant first. Words that are no more probable in the topic than in the
-        corpus are used only if there are no others.
+        corpus are used only if there are no others, and so are numbers and words with as many digits as letters, such as
+        "v1".
 
     Notes
     -----
@@ -114,13 +117,23 @@ def distinct_words(words: Sequence[str]) -> list[str]:
 
 
 def _distinctive(record: TopicModel) -> list[IntArray]:
-    """Candidates for the label of each topic, best first; those that the topic has less of than the corpus come last."""
-    p = word_probabilities(record.B, record.prevalence)
+    """Candidates for the label of each topic, best first.
+
+    Numbers come after words, and words that the topic has less of than the corpus come last.
+    """
+    p, words = word_probabilities(record.B, record.prevalence), words_of(record)
     found = []
     for k, top in enumerate(top_indices(record, _WORDS * _CANDIDATES, ranking="relevance")):
         common = record.B[top, k] <= p[top]
-        found.append(np.concatenate([top[~common], top[common]]))
+        numeric = np.array([_is_numeric(words[i]) for i in top], dtype=bool)
+        found.append(top[np.argsort(2 * common + numeric, kind="stable")])
     return found
+
+
+def _is_numeric(word: str) -> bool:
+    """Whether a word has at least as many digits as letters: "1996", "v1"."""
+    digits = sum(char.isdigit() for char in word)
+    return digits > 0 and digits >= sum(char.isalpha() for char in word)
 
 
 def _fitting(words: Sequence[str]) -> int:
@@ -143,12 +156,18 @@ def _akin(one: str, other: str) -> bool:
     """Whether two words are likely forms of one word: a rule about letters that needs no dictionary of a language.
 
     They are if one differs from the other by a letter or two at its end ("method", "methods"; "propose", "proposed"), if a
-    long word begins the other ("admin", "administrator"), or if they share a long beginning and have short endings
-    ("learning", "learned").
+    long word begins the other ("admin", "administrator"), if they share a long beginning and have short endings
+    ("learning", "learned"), if they share two thirds of a long word ("classes", "classifier"; "cortex", "cortical"), or if
+    one has a letter before the other ("mail", "email"). Such a rule also takes "server" and "service" for forms of one
+    word. That costs a label no more than one of its words, which the next best word replaces.
     """
     short, long = sorted((one, other), key=len)
+    if len(short) >= 4 and long[1:] == short:
+        return True
     common = next((i for i, char in enumerate(short) if char != long[i]), len(short))
     ending, longer = len(short) - common, len(long) - common
     if common >= 3 and ending <= 1 and longer <= _ENDING:
+        return True
+    if len(short) >= _LONG and 3 * common >= 2 * len(short):
         return True
     return common >= _STEM and (ending == 0 or (ending <= _ENDING and longer <= _ENDING))

@@ -5,7 +5,7 @@ import { pairs } from "./data.js";
 import { card, el } from "./dom.js";
 import { percent, times, whole } from "./format.js";
 import { bar, wordLink } from "./parts.js";
-import { arrowOf, curve, seriesOf, time, verdictOf } from "./trend.js";
+import { arrowOf, roomyCurve, seriesOf, time, verdictOf } from "./trend.js";
 
 /** Words and how many times as probable they became; those that fall by the inverse. */
 function changes(title, alternating, rising) {
@@ -108,10 +108,8 @@ export function timeCard(topic) {
       el(
         "div",
         {},
-        curve(series, {
+        roomyCurve(series, {
           colour: colourOf(topic),
-          size: [620, 230],
-          detailed: true,
           label: `Share of the topic by period; ${verdict}`,
         }),
         values(series),
@@ -119,7 +117,7 @@ export function timeCard(topic) {
         el(
           "p",
           { class: "note" },
-          "From the first third of the periods to the last third: how many times as probable they became, the surest first.",
+          "How many times as probable words became from the first third of the periods to the last third, the most certain change first.",
         ),
         el("div", { class: "two" }, changes("Rising", series.rising, true), changes("Falling", series.falling, false)),
       ),

@@ -3,7 +3,7 @@
 import { colourOf } from "./colour.js";
 import { page, topicOf } from "./data.js";
 import { el, shortened, svg, textWidth } from "./dom.js";
-import { percent } from "./format.js";
+import { axisPercent, percent } from "./format.js";
 import { ticks } from "./lines.js";
 import { hideTip, showTip } from "./parts.js";
 import { topicAddress } from "./routes.js";
@@ -11,7 +11,7 @@ import { topicAddress } from "./routes.js";
 const FONT = '13px system-ui, "Segoe UI", Roboto, sans-serif';
 const ROW = 25;
 const AXIS = 34;
-const RIGHT = 14;
+const RIGHT = 20;
 
 const { merges, order } = page.hierarchy ?? { merges: [], order: [] };
 
@@ -107,7 +107,7 @@ export function dendrogram() {
       svg(
         "text",
         { class: "tick", x: px(value).toFixed(1), y: AXIS - 12, "text-anchor": value === 0 ? "start" : "middle" },
-        percent(value),
+        axisPercent(value),
       ),
     ]);
     const level = (m) => (m < 0 ? 0 : m >= merges.length ? highest : merges[m][2]);

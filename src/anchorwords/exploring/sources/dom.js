@@ -69,3 +69,10 @@ export function shortened(text, longest) {
         .join("")
         .trimEnd()}…`;
 }
+
+/** As many whole words of a label as there is room for, at least a part of the first. */
+export function fewerWords(label, longest) {
+  if (label.length <= longest) return label;
+  const end = label.lastIndexOf(" ", longest);
+  return end > 0 ? label.slice(0, end).replace(/[\s·-]+$/, "") : shortened(label, longest);
+}

@@ -17,8 +17,8 @@ function filled(bar) {
   bar.hidden = n === 0;
   const what = n === 1 ? "1 label was edited." : `${whole(n)} labels were edited.`;
   const where = areKept()
-    ? "This browser keeps them for this model."
-    : "This browser keeps nothing for this page: export them before you close it.";
+    ? `This browser keeps ${n === 1 ? "it" : "them"} for this model.`
+    : `This browser keeps nothing for this page: export ${n === 1 ? "it" : "them"} before you close it.`;
   const undo = el("button", { type: "button", class: "choice" }, "Reset all");
   undo.addEventListener("click", () => {
     // A second click is asked for, as this cannot be undone.

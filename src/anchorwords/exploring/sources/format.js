@@ -16,6 +16,11 @@ export function percent(share) {
   return value >= 0.00005 ? `${value.toPrecision(1)}%` : "<0.0001%";
 }
 
+/** A share on an axis, as short as it can be: 2.5%, 5%. */
+export function axisPercent(share) {
+  return `${Number((100 * share).toPrecision(6))}%`;
+}
+
 /** A number to three digits. */
 export function plain(value) {
   if (value === null || value === undefined) return "–";

@@ -2,7 +2,7 @@
 
 import { colourOf } from "./colour.js";
 import { inOrder, topicOf } from "./data.js";
-import { announce, card, el, shortened, userText } from "./dom.js";
+import { announce, card, el, fewerWords, userText } from "./dom.js";
 import { percent, whole } from "./format.js";
 import { badge, barWithInterval, hideTip, notesOf, showTip, topicLink } from "./parts.js";
 import { groupAddress, groups, shareText, topicByGroup } from "./shares.js";
@@ -10,6 +10,8 @@ import { state } from "./state.js";
 
 const LEVELS = 8;
 const DISTINCTIVE = 10;
+/** Letters of a topic's label at the head of its column. */
+const LONGEST = 24;
 
 /** Orders of groups, by place. */
 const ORDERS = [
@@ -115,12 +117,13 @@ function heatTable(order, choose) {
         class: "heat-topic",
         tabindex: -1,
         title: topic.label,
+        "data-topic-head": topic.topic,
         "aria-label": `Topic ${topic.topic}: ${topic.label}, by group`,
         on: { click: () => choose({ topic }) },
       },
       badge(topic),
       " ",
-      userText(shortened(topic.label, 20)),
+      userText(fewerWords(topic.label, LONGEST)),
     ),
   );
   const groupHeads = order.map((place) => {
@@ -141,7 +144,12 @@ function heatTable(order, choose) {
   const cells = order.map((place) => columns.map((topic) => cellOf(place, topic)));
   const table = el(
     "table",
-    { role: "grid", class: "heat-table", "aria-label": "Share of each topic in each group, in percent" },
+    {
+      role: "grid",
+      class: "heat-table",
+      style: { "--n-topics": columns.length },
+      "aria-label": "Share of each topic in each group, in percent",
+    },
     el(
       "thead",
       { role: "rowgroup" },
@@ -194,7 +202,7 @@ function distinctive(place) {
     .filter(({ position: k }) => (row.low[k] ?? 0) > groups.overall[k])
     .sort((a, b) => more(b) - more(a))
     .slice(0, DISTINCTIVE);
-  if (found.length === 0) return el("p", {}, "No topic has clearly more of it than all groups together.");
+  if (found.length === 0) return el("p", {}, "No topic is clearly more frequent here than in all groups together.");
   const most = Math.max(...found.map(({ position: k }) => row.high[k] ?? row.prevalence[k]), 1e-6);
   return el(
     "ol",
@@ -219,14 +227,15 @@ function distinctive(place) {
   );
 }
 
-const LINE = "The upright line is the share in all groups, thin lines are intervals.";
+const LINE = () =>
+  `The vertical line marks the share in all groups, and thin lines are ${percent(groups.level)} intervals.`;
 
 /** What is chosen: one group's most distinctive topics, or one topic by group. */
 function detail({ group = null, topic = null }) {
   if (topic !== null) {
     return [
       el("h2", {}, topicLink(topic)),
-      el("p", { class: "note" }, `Its mean share in each group, largest first. ${LINE}`),
+      el("p", { class: "note" }, `Mean share in each group, largest first. ${LINE()}`),
       topicByGroup(topic),
     ];
   }
@@ -236,7 +245,7 @@ function detail({ group = null, topic = null }) {
     el(
       "p",
       { class: "note" },
-      `${whole(row.n_documents)} documents. Topics with clearly more than their share in all groups, the largest difference first. ${LINE}`,
+      `${whole(row.n_documents)} documents. Topics that are clearly more frequent here than in all groups together, largest difference first. ${LINE()}`,
     ),
     distinctive(group),
   ];
@@ -263,17 +272,37 @@ export function groupsView({ group = null, topic = null }) {
   }
   const room = el("div", { class: "heat-room" });
   const panel = el("section", { class: "card detail", "aria-live": "polite" });
+  const orderOf = () => ORDERS.find(({ key }) => key === state.groups.order).list();
+  let shown = topic === null ? { group: group ?? orderOf()[0] } : { topic };
+  /** Scroll to the panel on narrow screens, where it is below the table. */
+  const reveal = () => {
+    if (window.matchMedia("(max-width: 1000px)").matches) panel.scrollIntoView({ block: "nearest" });
+  };
+  /** Mark the group or the topic that the panel is about. */
+  const mark = () => {
+    for (const head of room.querySelectorAll(".heat-group, .heat-topic")) {
+      const own = shown.topic
+        ? head.dataset.topicHead === String(shown.topic.topic)
+        : head.dataset.groupHead === String(shown.group);
+      head.setAttribute("aria-pressed", String(own));
+    }
+  };
   const choose = (chosen) => {
+    shown = chosen;
+    mark();
     panel.replaceChildren(...detail(chosen));
     const address = chosen.topic ? `#groups-${chosen.topic.topic}` : groupAddress(chosen.group);
     history.replaceState(null, "", address);
-    // On a phone it is below the table.
-    panel.scrollIntoView({ block: "nearest" });
+    reveal();
   };
-  const orderOf = () => ORDERS.find(({ key }) => key === state.groups.order).list();
-  const fill = () => room.replaceChildren(heatTable(orderOf(), choose));
+  const fill = () => {
+    room.replaceChildren(heatTable(orderOf(), choose));
+    mark();
+  };
   fill();
-  panel.replaceChildren(...detail(topic === null ? { group: group ?? orderOf()[0] } : { topic }));
+  panel.replaceChildren(...detail(shown));
+  // An address that names a group or a topic shows it at once.
+  if (group !== null || topic !== null) requestAnimationFrame(() => setTimeout(reveal));
   const select = el(
     "select",
     {
@@ -290,12 +319,7 @@ export function groupsView({ group = null, topic = null }) {
   );
   const n = groups.rows.length;
   return [
-    el(
-      "h1",
-      {},
-      "Topics by group",
-      groups.by === null ? null : el("span", { class: "muted" }, ": ", userText(groups.by)),
-    ),
+    el("h1", {}, "Topics by ", groups.by === null ? "group" : userText(groups.by)),
     el(
       "div",
       { class: "groups-grid" },
@@ -303,7 +327,12 @@ export function groupsView({ group = null, topic = null }) {
         `${whole(n)} ${n === 1 ? "group" : "groups"}`,
         {
           class: "heat-card",
-          tools: el("div", { class: "tools" }, legend(), el("label", { for: "group-order" }, "order by "), select),
+          tools: el(
+            "div",
+            { class: "tools" },
+            legend(),
+            el("span", { class: "choose" }, el("label", { for: "group-order" }, "order by"), select),
+          ),
           note: "Mean share of each topic in the documents of a group, in percent. Click a group or a topic to see what sets it apart.",
         },
         room,

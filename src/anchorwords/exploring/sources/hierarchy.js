@@ -1,4 +1,4 @@
-// The tree of topics: which ones say nearly the same, and what fewer topics would be.
+// The tree of topics: which ones are similar, and what a model with fewer topics would be.
 
 import { page, topics } from "./data.js";
 import { clustersOf, dendrogram, keptBy } from "./dendrogram.js";
@@ -38,7 +38,7 @@ function clusterItems(n) {
           el(
             "p",
             { class: "cluster-head" },
-            single.length === 1 ? "1 topic as it is" : `${whole(single.length)} topics as they are`,
+            single.length === 1 ? "1 topic, not merged" : `${whole(single.length)} topics, not merged`,
           ),
           list(single),
         )
@@ -94,7 +94,7 @@ export function hierarchyView() {
     el(
       "p",
       {},
-      "Topics that say nearly the same are joined first. The information is what the topic of a word tells about the word and about the other words of its document; merging topics loses some of it.",
+      "Topics with similar words that occur in the same documents are merged first. Each merger loses some information: knowing the topic of a word then tells less about the word and about the other words of its document.",
     ),
     el(
       "div",
@@ -103,7 +103,7 @@ export function hierarchyView() {
         "What merging loses",
         {
           class: "dendrogram-card",
-          note: "Share of the information that is lost, from left to right. The dashed line is the cut.",
+          note: "The further right two topics are joined, the more information their merger loses. The dashed line is the cut; drag the slider to move it.",
         },
         tree.element,
       ),
@@ -112,7 +112,7 @@ export function hierarchyView() {
         { class: "clusters-card" },
         el("div", { class: "slider" }, el("label", { for: "cut" }, "Cut into"), slider),
         el("p", {}, output),
-        el("p", { class: "note" }, "Make this model with ", command),
+        el("p", { class: "note" }, "To make this model, run ", command),
         list,
       ),
     ),

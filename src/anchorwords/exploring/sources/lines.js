@@ -18,7 +18,7 @@ export function ticks(low, high, logarithmic) {
   }
   const rough = (high - low) / 4 || 1;
   const size = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((n) => n * size).find((n) => n >= rough);
+  const step = [1, 2, 2.5, 5, 10].map((n) => n * size).find((n) => n >= rough);
   const found = [];
   for (let value = Math.ceil(low / step) * step; value <= high + 1e-9 * step; value += step)
     found.push(Number(value.toPrecision(12)));

@@ -111,7 +111,7 @@ function keySwitch() {
   const change = (event) => {
     state.keys = event.target.checked;
   };
-  return el("label", {}, el("input", { type: "checkbox", checked: state.keys, on: { change } }), " on");
+  return el("label", {}, el("input", { type: "checkbox", checked: state.keys, on: { change } }), " keys on");
 }
 
 document
@@ -120,7 +120,7 @@ document
     el(
       "p",
       {},
-      `Written by ${page.written_by}. This file holds ${whole(topics.length)} topics and ${whole(words.text.length)} of ${whole(page.n_words)} words, and asks no address for anything.`,
+      `Written by ${page.written_by}. This file holds ${whole(topics.length)} topics and ${whole(words.text.length)} of ${whole(page.n_words)} words, and makes no network requests.`,
     ),
     el(
       "p",

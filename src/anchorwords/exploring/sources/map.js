@@ -2,7 +2,7 @@
 
 import { colourOf, inkOn, shade } from "./colour.js";
 import { byRank, edges, inOrder, page, relevant, topicOf, topics } from "./data.js";
-import { el, shortened, svg, textWidth, userText } from "./dom.js";
+import { el, fewerWords, shortened, svg, textWidth, userText } from "./dom.js";
 import { FIGURES } from "./figures.js";
 import { percent, plain } from "./format.js";
 import { placeLabels } from "./labels.js";
@@ -209,13 +209,6 @@ export function topicMap({ selected = null, heat = null, small = false, label })
   new ResizeObserver(() => zoom.settle()).observe(frame);
   paint();
   return { element: frame, repaint: paint, tools: zoomTools(zoom, "map") };
-}
-
-/** As many whole words of a label as there is room for, at least a part of the first. */
-function fewerWords(label, longest) {
-  if (label.length <= longest) return label;
-  const end = label.lastIndexOf(" ", longest);
-  return end > 0 ? label.slice(0, end).replace(/[\s·-]+$/, "") : shortened(label, longest);
 }
 
 /** The node that lies nearest in a direction, what is off to the side counting double; null at the end. */

@@ -50,7 +50,7 @@ function sentences() {
         topicLink(topicOf(pair[0])),
         " and ",
         topicLink(topicOf(pair[1])),
-        `, ${Number(pair[2].toPrecision(2))} times as often as their sizes would have it.`,
+        `, ${Number(pair[2].toPrecision(2))} times as often as expected from their sizes.`,
       ),
     );
   }
@@ -63,15 +63,15 @@ function sentences() {
         ? el(
             "p",
             {},
-            "All topics come back in other draws of the documents; least sure of all is ",
+            "All topics are found again in resampled documents; the least stable is ",
             topicLink(order[0]),
             ".",
           )
         : el(
             "p",
             {},
-            `${whole(weak.length)} of them ${weak.length === 1 ? "is" : "are"} not to be relied on (stability below one half); `,
-            "least sure of all is ",
+            `${whole(weak.length)} ${weak.length === 1 ? "topic is" : "topics are"} unreliable (stability below 0.5); `,
+            "the least stable is ",
             topicLink(order[0]),
             ".",
           ),
@@ -84,12 +84,12 @@ function reading() {
   const lines = [
     [
       "Circles",
-      "are topics. Large ones fill more of the documents; near ones share documents; lines join those that do most, dashed where that is not sure.",
+      "are topics. Larger ones make up more of the text. Topics near each other share documents, and lines join the pairs that share most; a line is dashed if that is uncertain.",
     ],
-    ["Anchor", "is the word that stands for one topic alone: the model starts from it."],
+    ["Anchor", "is a word that occurs almost only in one topic. The model starts from the anchors."],
     [
       "Incoherence",
-      "is low where a topic's words keep each other's company, and specificity is high where they are its own.",
+      "is low if the words of a topic often occur together. Specificity is high if they are rare in other topics.",
     ],
   ];
   return el(

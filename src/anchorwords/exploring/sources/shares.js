@@ -21,7 +21,7 @@ export function shareText(row, topic) {
   return `${percent(row.prevalence[k])}${interval}, ${percent(groups.overall[k])} in all groups`;
 }
 
-/** Bars of the groups with the largest share of a topic; the upright line is its share in all groups. */
+/** Bars of the groups with the largest share of a topic; the vertical line is its share in all groups. */
 export function topicByGroup(topic, n = groups.rows.length) {
   const k = topic.position;
   const order = groups.rows
@@ -59,7 +59,7 @@ export function groupsCard(topic) {
     "By group",
     {
       class: "topic-groups",
-      note: `Mean share in the documents of ${cut ? `the ${SHORT} groups that have most of it` : "each group"}; the upright line is the share in all groups, thin lines are ${percent(groups.level)} intervals.`,
+      note: `Mean share in the documents of ${cut ? `the ${SHORT} groups with the largest share` : "each group"}; the vertical line marks the share in all groups, and thin lines are ${percent(groups.level)} intervals.`,
     },
     topicByGroup(topic, SHORT),
     el("p", { class: "note" }, el("a", { href: `#groups-${topic.topic}` }, "All groups and topics")),

@@ -353,12 +353,12 @@ export function spaceView({ topic }) {
       : `All ${whole(points.length)} words that can be placed are drawn.`;
   const what =
     space.of === "rectified"
-      ? "Words stand near each other where they keep the same company (rows of the rectified co-occurrence)."
-      : "Words stand near each other where they are of the same topics (this model holds no co-occurrence of its own).";
+      ? "Words are near each other if they co-occur with the same words (rows of the rectified co-occurrence matrix)."
+      : "Words are near each other if they belong to the same topics (this model does not contain its co-occurrence matrix).";
   const hull =
     page.model.log_likelihood === null
-      ? "the model takes all other words for mixtures of them."
-      : "topics begin as its corners. As these topics were then refined, anchors are the words most their own, and need not be corners.";
+      ? "the model treats all other words as mixtures of them."
+      : "the fit starts with topics at its corners. These topics were refined afterwards, so their anchors need not be corners any more.";
   return [
     el("h1", {}, "Co-occurrence space"),
     card(
@@ -378,7 +378,7 @@ export function spaceView({ topic }) {
       el(
         "p",
         { class: "note" },
-        `${sample} The two directions carry ${percent(first)} and ${percent(second)} of the variance, so that what looks inside the hull may stand out in others.`,
+        `${sample} The two directions carry ${percent(first)} and ${percent(second)} of the variance, so a word that looks inside the hull may be outside it in other directions.`,
       ),
     ),
   ];

@@ -43,6 +43,12 @@ function sentences() {
   ];
 }
 
+/** A verdict whose figures stay on one line. */
+function unbroken(verdict) {
+  const [word, figures] = verdict.split(/, (.*)/);
+  return figures === undefined ? [word] : [`${word}, `, el("span", { class: "nowrap" }, figures)];
+}
+
 function tile(topic, most) {
   const series = seriesOf(topic);
   const verdict = verdictOf(series);
@@ -55,7 +61,7 @@ function tile(topic, most) {
       ...(most === null ? {} : { most }),
       label: `Share of topic ${topic.topic} by period: ${percent(series.prevalence[0])} in ${time.periods[0]}, ${percent(series.prevalence[series.prevalence.length - 1])} in ${time.periods[time.periods.length - 1]}; ${verdict}`,
     }),
-    el("p", { class: "verdict" }, arrowOf(series), " ", verdict),
+    el("p", { class: "verdict" }, arrowOf(series), " ", ...unbroken(verdict)),
   );
 }
 
@@ -99,6 +105,11 @@ export function timeView() {
     },
   });
   fill();
+  // Why a topic whose interval excludes zero may have no clear trend.
+  const several =
+    topics.length > 1
+      ? ` Because ${whole(topics.length)} topics are tested at once, an interval that excludes zero is not always enough to call a topic rising or falling.`
+      : "";
   return [
     el("h1", {}, "Topics over time"),
     ...sentences(),
@@ -109,11 +120,10 @@ export function timeView() {
         tools: el(
           "div",
           { class: "tools" },
-          el("label", { for: "time-order" }, "order by "),
-          choose,
+          el("span", { class: "choose" }, el("label", { for: "time-order" }, "order by"), choose),
           el("label", { class: "check" }, scale, " same scale for all"),
         ),
-        note: `Mean share of the topic in the documents of each period; the band is its ${percent(time.level)} interval. The trend is that of a straight line: its change over all periods in percentage points, with its interval.`,
+        note: `Mean share of the topic in the documents of each period; the band is its ${percent(time.level)} interval. The trend is the change of a straight line from the first to the last document, in percentage points, with its interval.${several}`,
       },
       list,
       notesOf(time),

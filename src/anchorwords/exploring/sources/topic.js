@@ -1,4 +1,4 @@
-// One topic: its words by any relevance, the anchor's company, its tree, neighbours and documents.
+// One topic: its words by relevance, words that co-occur with its anchor, its tree, related topics and documents.
 
 import { timeCard } from "./changes.js";
 import { colourOf } from "./colour.js";
@@ -146,7 +146,7 @@ function companyCard(topic) {
     );
   const lists = el("div", { class: "two" }, column("Prominent", "most probable in the topic", topic.prominent));
   if (topic.characteristic.length) {
-    lists.append(column("Characteristic", "most often with the anchor", topic.characteristic));
+    lists.append(column("Characteristic", "co-occur most with the anchor", topic.characteristic));
   }
   const stress = (event, on) => {
     const word = event.target.closest?.("[data-word]")?.dataset.word;
@@ -157,22 +157,22 @@ function companyCard(topic) {
   lists.addEventListener("pointerout", (event) => stress(event, false));
   const note =
     topic.characteristic.length === 0
-      ? "This model does not hold the anchors' own co-occurrence, so that there are no characteristic words."
+      ? "This model does not contain the co-occurrence of its anchors, so there are no characteristic words."
       : only.size
         ? el(
             "span",
             {},
             el("span", { class: "added sample" }, "Marked"),
-            " words are those that only the anchor's company adds.",
+            " words are added by the anchor: they are not among the most probable words.",
           )
-        : "The anchor's company adds no word to the prominent ones.";
+        : "The words that co-occur most with the anchor are all among the most probable words.";
   return card("Two views of the topic", { class: "company-card" }, lists, el("p", { class: "note" }, note));
 }
 
 function treeCard(topic) {
   if (!topic.tree || topic.tree.edges.length === 0) return null;
   return card(
-    "How its words hang together",
+    "How its words are related",
     {
       class: "tree-card",
       note: `Minimum spanning tree over the first seven of both lists; its weight, ${plain(topic.tree.weight)}, is the topic's MST-Incoherence.`,
@@ -204,7 +204,7 @@ function neighboursCard(topic) {
     "Topics in the same documents",
     {
       class: "neighbours-card",
-      note: `How many times as often as their sizes would have it; the upright line is 1.${bars}`,
+      note: `How many times as often two topics share documents as expected from their sizes; the vertical line marks 1.${bars}`,
     },
     topicMap({ selected: topic, small: true, label: "Where the topic stands among the others" }).element,
     el("ol", { class: "neighbours" }, ...rows),
@@ -219,12 +219,12 @@ function documentsCard(topic) {
       el(
         "p",
         { class: "note" },
-        "This page was made without documents. Give a corpus to see those that the topic has most of.",
+        "This page was made without documents. Give a corpus to list those with the largest share of the topic.",
       ),
     );
   }
   if (topic.documents.length === 0)
-    return card("Documents", {}, el("p", { class: "note" }, "No document holds this topic."));
+    return card("Documents", {}, el("p", { class: "note" }, "No document contains this topic."));
   const rows = topic.documents.map((entry) =>
     el(
       "li",
@@ -255,8 +255,11 @@ function documentsCard(topic) {
     ),
   );
   return card(
-    "Documents with most of it",
-    { class: "documents-card", note: "The share of the topic in each, and the words that say so." },
+    "Documents with the largest share",
+    {
+      class: "documents-card",
+      note: "The share of the topic in each document, and its words that belong to the topic.",
+    },
     el("ol", { class: "documents" }, ...rows),
   );
 }

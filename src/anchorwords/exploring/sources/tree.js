@@ -248,7 +248,7 @@ export function treeGraph(topic) {
       { class: "keys" },
       ...legend,
       el("span", { class: "key" }, ring, "anchor"),
-      el("span", { class: "key" }, "thick: often together"),
+      el("span", { class: "key" }, "thick lines: often together"),
     ),
   );
 }

@@ -2,7 +2,7 @@
 
 import { page } from "./data.js";
 import { el, svg } from "./dom.js";
-import { percent, whole } from "./format.js";
+import { axisPercent, percent, whole } from "./format.js";
 import { ticks } from "./lines.js";
 import { hideTip, showTip } from "./parts.js";
 
@@ -59,22 +59,29 @@ function periodTip(series, t) {
   ];
 }
 
-/** Names of periods below an axis: the first, the last, and as many between them as have room. */
+/** Names of periods below an axis: the first, the last, and as many at equal steps between them as have room. */
 function periodNames(px) {
   const last = time.periods.length - 1;
   const width = LETTER * Math.max(...time.periods.map((period) => period.length));
   const found = [{ t: 0, x: px(0), anchor: last === 0 ? "middle" : "start" }];
-  if (last === 0) return found;
-  const end = px(last) - width - GAP;
-  const step = Math.max(1, Math.ceil(((width + GAP) * last) / Math.max(px(last) - px(0), 1)));
-  let free = px(0) + width + GAP;
-  for (let t = step; t < last; t += step) {
-    const x = px(t);
-    if (x - width / 2 < free || x + width / 2 > end) continue;
-    found.push({ t, x, anchor: "middle" });
-    free = x + width / 2 + GAP;
-  }
-  if (px(last) - px(0) >= 2 * width + GAP) found.push({ t: last, x: px(last), anchor: "end" });
+  if (last === 0 || px(last) - px(0) < 2 * width + GAP) return found;
+  const [start, end] = [px(0) + width + GAP, px(last) - width - GAP];
+  const between = (step) => {
+    const places = [];
+    for (let t = step; t < last; t += step) places.push(t);
+    return places;
+  };
+  // All names at a step fit, or a larger step is taken; one that does not divide the whole may only end early.
+  const fits = (places, step) =>
+    places.every((t, i) => px(t) - width / 2 >= start && (i === 0 || px(t) - px(places[i - 1]) >= width + GAP)) &&
+    (last % step === 0 ? places.every((t) => px(t) + width / 2 <= end) : true);
+  const steps = Array.from({ length: last }, (_, i) => i + 1).filter((step) => fits(between(step), step));
+  // The smallest step, or one that divides the whole if it names nearly as many.
+  const smallest = steps[0];
+  const chosen = steps.find((step) => last % step === 0 && step <= 2 * smallest) ?? smallest;
+  const names = between(chosen).filter((t) => px(t) + width / 2 <= end);
+  found.push(...names.map((t) => ({ t, x: px(t), anchor: "middle" })));
+  found.push({ t: last, x: px(last), anchor: "end" });
   return found;
 }
 
@@ -104,11 +111,15 @@ export function curve(series, { colour, most = highest(series), size = [260, 96]
     for (const value of ticks(0, most, false)) {
       sheet.append(
         rule(value, { class: "rule" }),
-        svg("text", { x: room.left - 6, y: (py(value) + 4).toFixed(1), "text-anchor": "end" }, percent(value)),
+        svg("text", { x: room.left - 6, y: (py(value) + 4).toFixed(1), "text-anchor": "end" }, axisPercent(value)),
       );
     }
   } else {
-    sheet.append(rule(0, { class: "rule" }), svg("text", { x: room.left, y: 10 }, percent(most)));
+    sheet.append(
+      rule(0, { class: "rule" }),
+      rule(most, { class: "rule" }),
+      svg("text", { x: room.left, y: 10 }, percent(most)),
+    );
   }
   for (const { t, x, anchor } of periodNames(px)) {
     const name = svg("text", { x: x.toFixed(1), y: height - room.bottom + 15, "text-anchor": anchor });
@@ -132,6 +143,17 @@ export function curve(series, { colour, most = highest(series), size = [260, 96]
   }
   pointed(sheet, series, px, { width, top: room.top, bottom: height - room.bottom });
   return sheet;
+}
+
+/** The curve in full, drawn anew when its room changes, so that its letters are as large on a phone as elsewhere. */
+export function roomyCurve(series, options) {
+  const frame = el("div", { class: "curve-room" });
+  const draw = () => {
+    const width = Math.round(frame.getBoundingClientRect().width);
+    if (width > 0) frame.replaceChildren(curve(series, { ...options, size: [width, 230], detailed: true }));
+  };
+  new ResizeObserver(draw).observe(frame);
+  return frame;
 }
 
 function dot(x, y, colour) {

@@ -63,10 +63,10 @@ function topicsCard(place) {
   }
   const heat = new Map(shares);
   return card(
-    "Whose word it is",
+    "Topics of this word",
     {
       class: "whose-card",
-      note: "p(topic | word): of a hundred places where it stands, how many belong to each topic.",
+      note: "p(topic | word): the share of its occurrences that belongs to each topic.",
     },
     el("ol", { class: "neighbours" }, ...rows),
     topicMap({ heat, small: true, label: "The topics of this word on the map" }).element,
@@ -76,7 +76,11 @@ function topicsCard(place) {
 function companionsCard(place) {
   const found = pairs(words.companions[place]);
   if (found.length === 0)
-    return card("Its company", {}, el("p", { class: "note" }, "It goes with no word more than by chance."));
+    return card(
+      "Co-occurring words",
+      {},
+      el("p", { class: "note" }, "No word co-occurs with it more often than by chance."),
+    );
   const most = Math.max(...found.map(([, lift]) => Math.log2(Math.max(lift, 1))), 1e-9);
   const rows = found.map(([other, lift]) =>
     el(
@@ -88,10 +92,10 @@ function companionsCard(place) {
     ),
   );
   return card(
-    "Its company",
+    "Co-occurring words",
     {
       class: "company-of-word",
-      note: "Words it shares documents with, the most telling first; how many times as often as by chance, in the co-occurrence the model was read off.",
+      note: "Words in the same documents, and how many times as often as by chance, according to the co-occurrence that the model was fitted to.",
     },
     el("ol", { class: "word-bars" }, ...rows),
   );
@@ -100,7 +104,7 @@ function companionsCard(place) {
 function spaceCard(place) {
   if (space === null || space.x[place] === null) return null;
   return card(
-    "Where it stands",
+    "Place in the co-occurrence space",
     {
       class: "where-card",
       note: el("span", {}, "In the ", el("a", { href: "#space" }, "co-occurrence space"), ", between the anchors."),
