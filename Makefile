@@ -71,6 +71,11 @@ bench: $(VENV)/.developer
 	$(BIN)/python benchmarks/second_moment.py --quick
 	$(BIN)/python benchmarks/refinement.py --quick
 	$(BIN)/python benchmarks/explorer.py --quick
+	$(BIN)/python benchmarks/choosing.py --quick
+	$(BIN)/python benchmarks/items.py --quick
+	$(BIN)/python benchmarks/trends.py --quick
+	$(BIN)/python benchmarks/splits.py --quick
+	$(BIN)/python benchmarks/effects.py --quick
 
 # Writes the outputs of the example notebook; a slow test fails if they are of other kinds than those of a new run.
 notebook: $(VENV)/.developer

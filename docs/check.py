@@ -47,6 +47,7 @@ TABLES = {
         "docs/stability.md": ("stability",),
         "docs/explorer.md": ("explorer",),
         "docs/editing.md": ("splits",),
+        "docs/effects.md": ("effects",),
         "docs/items.md": ("items",),
         "docs/time-and-groups.md": ("trends",),
         "docs/reliability.md": ("campaign",),

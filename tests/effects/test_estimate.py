@@ -12,8 +12,10 @@ from scipy import stats
 import anchorwords as aw
 from anchorwords.datasets import make_topics
 from anchorwords.effects import responses
-from anchorwords.effects.responses import unbiased_weights
+from anchorwords.effects.calibration import calibration, simulated
+from anchorwords.effects.responses import METHODS, unbiased_weights
 from anchorwords.exceptions import InputError
+from anchorwords.infer.prior import prior_of
 from tests.interpret.records import record_of
 
 pytest.importorskip("formulaic")
@@ -63,11 +65,66 @@ def dummies(data):
     return np.column_stack([np.ones(kind.size), kind == "b", kind == "c", data["x"]]).astype(float)
 
 
+def test_calibrated_proportions_are_shares_of_words_if_topics_share_none():
+    """Then the posterior mean is (n_k + alpha_k) / (n + alpha_0), whose shrinkage is known: undoing it leaves n_k / n."""
+    model = model_with(np.array([1.0, 0.5, 0.8, 1.2]), np.eye(K))
+    rng = np.random.default_rng(4)
+    counts = rng.multinomial(20, rng.dirichlet([1.0, 0.5, 0.8, 1.2], size=500))
+    alpha = prior_of(model.A).parameters
+    exact = (20 * np.eye(K) + alpha[None, :]) / (20 + alpha.sum())
+    # Entries of the matrix are known to about 1 %.
+    np.testing.assert_allclose(np.linalg.inv(calibration(model, np.full(500, 20.0))), exact, atol=0.01)
+    found = aw.estimate_effects(model, counts, "x", data={"x": counts[:, 0] / 20.0})
+    np.testing.assert_allclose(found.estimate[1, 0], 1.0, atol=0.03)
+    np.testing.assert_allclose(found.estimate.sum(axis=1), [1.0, 0.0], atol=1e-9)
+
+
+def test_simulated_documents_follow_the_model(model):
+    lengths = np.random.default_rng(0).integers(0, 80, 3000).astype(float)
+    theta, counts = simulated(model, lengths)
+    n = counts.sum(axis=1)
+    np.testing.assert_allclose(
+        np.quantile(n, [0.1, 0.5, 0.9]), np.quantile(lengths[lengths > 0], [0.1, 0.5, 0.9]), atol=1
+    )
+    prior = prior_of(model.A).parameters
+    # Means of 20,000 documents with a standard deviation of at most 0.3.
+    np.testing.assert_allclose(theta.mean(axis=0), prior / prior.sum(), atol=4 * 0.3 / 20_000**0.5)
+    expected = (n[:, None] * (theta @ model.B.T)).sum(axis=0)
+    # Poisson errors of sums, at five standard deviations.
+    assert (np.abs(counts.sum(axis=0) - expected) < 5 * np.sqrt(expected + 1)).all()
+    again = simulated(model, np.random.default_rng(1).permutation(lengths))
+    np.testing.assert_array_equal(theta, again[0])
+    assert (counts != again[1]).nnz == 0
+
+
+def test_topics_that_cannot_be_told_apart_are_refused(model):
+    twins = model_with(np.array([1.0, 1.0, 1.0, 1.0]), model.B[:, [0, 1, 1, 2]])
+    with pytest.raises(InputError, match="cannot tell some topics"):
+        calibration(twins, np.full(50, 10.0))
+
+
+def test_long_documents_leave_nothing_to_estimate(model):
+    """With thousands of tokens the proportions are known: all methods agree with a regression on the truth."""
+    rng = np.random.default_rng(6)
+    x = rng.uniform(size=300)
+    w = rng.dirichlet(np.ones(K), size=300)
+    w[:, 0] += x
+    w /= w.sum(axis=1, keepdims=True)
+    counts = np.array([rng.multinomial(20_000, p / p.sum()) for p in w @ model.B.T])
+    Z, a = np.column_stack([np.ones(300), x]), rng.uniform(0.5, 2.0, 300)
+    truth = by_hand(Z, w, a)[0]
+    for method in METHODS:
+        found = aw.estimate_effects(model, counts, "x", data={"x": x}, weights=a, method=method)
+        # The error of a proportion is sqrt(w / n), below 0.01; averaged over 300 documents, below 0.002.
+        np.testing.assert_allclose(found.estimate, truth, atol=0.005)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_agrees_with_the_textbook(model, drawn, weighted):
     counts, data = drawn
     a = np.random.default_rng(1).uniform(0.1, 5, 300) if weighted else np.ones(300)
-    found = aw.estimate_effects(model, counts, "C(kind) + x", data=data, weights=a if weighted else None, level=0.8)
+    found = aw.estimate_effects(model, counts, "C(kind) + x", data=data, weights=a if weighted else None, level=0.8,
+                                method="unbiased")  # fmt: skip
     Y = (counts.toarray() / counts.sum(axis=1)[:, None]) @ unbiased_weights(model.B, model.prevalence)
     beta, covariances = by_hand(dummies(data), Y, a)
     assert found.terms == ("Intercept", "C(kind)[T.b]", "C(kind)[T.c]", "x")
@@ -84,7 +141,6 @@ def test_agrees_with_the_textbook(model, drawn, weighted):
 def test_posterior_means_by_the_method_of_composition(model, drawn):
     counts, data = drawn
     found = aw.estimate_effects(model, counts, "x", data=data, method="posterior-mean")
-    from anchorwords.infer.prior import prior_of
     from anchorwords.interpret.compositions import document_compositions
     from anchorwords.sources.convert import as_source
 
@@ -214,8 +270,12 @@ def test_replicates_of_the_topics_widen_intervals(sampled):
     np.testing.assert_array_equal(found.std_error, again.std_error)
     assert (found.std_error > fixed.std_error).all()
     assert (found.n_replicates, fixed.n_replicates) == (6, 0)
-    with pytest.raises(InputError, match="replicates need"):
-        aw.estimate_effects(fitted, sampled.corpus, "x", data=data, replicates=6, method="posterior-mean")
+    for method in ("unbiased", "posterior-mean"):
+        fixed, found = (
+            aw.estimate_effects(fitted, sampled.corpus, "x", data=data, replicates=n, method=method) for n in (0, 6)
+        )
+        np.testing.assert_array_equal(found.estimate, fixed.estimate)
+        assert (found.std_error > fixed.std_error).all()
 
 
 @pytest.mark.parametrize(
@@ -232,6 +292,8 @@ def test_replicates_of_the_topics_widen_intervals(sampled):
         ("x", {"level": 90}, "between 0 and 1"),
         ("x", {"topics": [9]}, "no topic 9"),
         ("x", {"topics": []}, "at least one"),
+        ("x", {"topics": 3}, "list of topic ids"),
+        ("s(x)", {}, r"bs\(year, df=4\)"),
         ("x", {"weights": [1.0]}, "one number for each"),
         ("x", {"weights": [-1.0] * 300}, "negative"),
         ("x", {"method": "mode"}, "one of"),
@@ -247,6 +309,15 @@ def test_bad_input_gives_a_sentence(model, drawn, formula, options, sentence):
     with pytest.raises(InputError, match=sentence) as caught:
         aw.estimate_effects(model, counts, formula, data=data | more, **options)
     assert "\n" not in str(caught.value)
+
+
+def test_too_many_categories_are_refused(model):
+    counts = np.random.default_rng(0).poisson(1.0, size=(700, model.n_words)) + 1.0
+    names = [f"name {m // 2}" for m in range(700)]
+    with pytest.raises(InputError, match="350 different texts, such as 'name 0'"):
+        aw.estimate_effects(model, counts, "C(name)", data={"name": names})
+    with pytest.raises(InputError, match="350 coefficients"):
+        aw.estimate_effects(model, counts, "C(number)", data={"number": np.arange(700) // 2})
 
 
 def test_bad_values_give_a_sentence(model, drawn):
@@ -270,18 +341,20 @@ def test_bad_values_give_a_sentence(model, drawn):
 
 def test_short_documents_do_not_attenuate_effects(model):
     counts, data = draw(model, np.random.default_rng(5), 3000, 12)
-    found = aw.estimate_effects(model, counts, "x", data=data, level=0.999)
-    assert (found.lower[1] <= [0.2, -0.2, 0, 0]).all()
-    assert (found.upper[1] >= [0.2, -0.2, 0, 0]).all()
+    for method in ("calibrated", "unbiased"):
+        found = aw.estimate_effects(model, counts, "x", data=data, level=0.999, method=method)
+        assert (found.lower[1] <= [0.2, -0.2, 0, 0]).all()
+        assert (found.upper[1] >= [0.2, -0.2, 0, 0]).all()
     shrunk = aw.estimate_effects(model, counts, "x", data=data, method="posterior-mean", level=0.999)
     assert shrunk.upper[1, 0] < 0.2  # why it is not the default
 
 
-def test_intervals_cover_known_effects(model):
+@pytest.mark.parametrize("method", [pytest.param("calibrated", marks=pytest.mark.slow), "unbiased"])
+def test_intervals_cover_known_effects(model, method):
     held = []
     for seed in range(150):
         counts, data = draw(model, np.random.default_rng([9, seed]), 200, 25)
-        found = aw.estimate_effects(model, counts, "x + C(kind)", data=data)
+        found = aw.estimate_effects(model, counts, "x + C(kind)", data=data, method=method)
         truth = np.array([[0.2, -0.2, 0, 0], [0] * 4, [0] * 4])
         rows = [found.terms.index(term) for term in ("x", "C(kind)[T.b]", "C(kind)[T.c]")]
         held.append((found.lower[rows] <= truth) & (truth <= found.upper[rows]))

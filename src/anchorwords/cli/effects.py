@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
     from ..effects.record import Effects
 
 
+class EffectMethod(StrEnum):
+    """Methods of estimate_effects."""
+
+    calibrated = "calibrated"
+    posterior_mean = "posterior-mean"
+    unbiased = "unbiased"
+
+
 @with_reading
 def effects(
     model: Annotated[Path, typer.Argument(help="Model folder written by fit.")],
@@ -25,6 +34,14 @@ def effects(
     ],
     reading: dict[str, Any],
     topics: TopicIds = None,
+    method: Annotated[
+        EffectMethod,
+        typer.Option(
+            help="How the proportions of a document are estimated: posterior means that are corrected for their "
+            "shrinkage (calibrated), posterior means as transform writes them, or an estimate that is linear in the words "
+            "(unbiased)."
+        ),
+    ] = EffectMethod.calibrated,
     replicates: Annotated[
         int,
         typer.Option(
@@ -86,8 +103,8 @@ def effects(
     columns = [*named_columns(formula), *([] if weights is None else [weights])]
     with opened(source, reading, quiet, jobs, like=fitted, column=columns) as corpus, working("Documents", quiet):
         found = estimate_effects(
-            fitted, corpus, formula, topics=wanted, level=level, weights=weights, replicates=replicates,
-            random_state=seed, n_jobs=jobs,
+            fitted, corpus, formula, topics=wanted, level=level, weights=weights, method=method.value,
+            replicates=replicates, random_state=seed, n_jobs=jobs,
         )  # fmt: skip
     if output is not None and suffix is not None:
         with file_written_whole(output) as partial:
@@ -108,5 +125,5 @@ def _about(found: Effects) -> dict[str, Any]:
     return {
         "formula": found.formula, "level": found.level, "documents": found.n_docs,
         "documents_with_missing_values": found.n_missing, "documents_without_known_words": found.n_without_words,
-        "replicates": found.n_replicates,
+        "method": found.method, "replicates": found.n_replicates,
     }  # fmt: skip

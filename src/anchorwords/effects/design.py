@@ -24,6 +24,9 @@ _CONSTANTS = ("True", "False", "None")
 # A direction is numerically lost when its singular value, with columns scaled to unit length, is below this share of the
 # largest: the coefficients would keep no more than six of sixteen digits.
 _LOST = 1e-10
+# Most coefficients, and categories of a column of texts: time grows with the square of their number, and a column with more
+# is usually one of names, or of dates or numbers that are mixed with other texts.
+_MOST_TERMS = 300
 # Days in a year of the Gregorian calendar, on average.
 _YEAR = 365.2425
 
@@ -154,6 +157,13 @@ def make_design(formula: str, values: Values, n_docs: int) -> Design:
     formulaic = require_formulaic()
     import pandas as pd
 
+    for name, column in values.items():
+        if column.dtype.kind in "OU" and (n := len(set(column.tolist()))) > _MOST_TERMS:
+            raise InputError(
+                f"the column {short(name)} holds {n:,} different texts, such as {short(str(column[0]))}, each of which "
+                f"would get a coefficient, but at most {_MOST_TERMS} can: group them first. Dates and numbers become texts "
+                "if a single value is neither."
+            )
     frame = pd.DataFrame(values, index=range(n_docs))
     try:
         made = formulaic.Formula(formula.strip().lstrip("~")).get_model_matrix(
@@ -161,7 +171,13 @@ def make_design(formula: str, values: Values, n_docs: int) -> Design:
         )
         matrix, spec = sp.csr_array(made, dtype=np.float64), made.model_spec
     except Exception as error:
-        raise InputError(f"the formula {short(formula)} cannot be used: {_sentence(error)}") from None
+        hint = " For curves there are bs(year, df=4) and poly(year, 2)." if "name 's'" in str(error) else ""
+        raise InputError(f"the formula {short(formula)} cannot be used: {_sentence(error)}{hint}") from None
+    if matrix.shape[1] > _MOST_TERMS:
+        raise InputError(
+            f"the formula has {matrix.shape[1]:,} coefficients, but at most {_MOST_TERMS} can be estimated: use fewer "
+            "categories."
+        )
     if not np.isfinite(matrix.data).all():
         raise InputError(
             f"the formula {short(formula)} has no finite value for some documents, as the logarithm of zero: change it."

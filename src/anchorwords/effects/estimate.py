@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,8 @@ from ..resampling.stability import replicated_topics
 from ..sources.convert import in_columns, read_by
 from .design import Design, complete_rows, make_design, require_formulaic, table_values, triangular_factor, used_columns
 from .record import Effects, TopicDoubt, estimates
-from .regression import Fit, fit_least_squares
-from .responses import Responses, unbiased_weights
+from .regression import Fit, fit_least_squares, projected
+from .responses import METHODS, Responses, known_tokens
 
 
 def estimate_effects(
@@ -30,7 +31,7 @@ def estimate_effects(
     topics: Sequence[int] | None = None,
     level: float = 0.9,
     weights: Any = None,
-    method: str = "unbiased",
+    method: str = "calibrated",
     replicates: int = 0,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -60,7 +61,7 @@ def estimate_effects(
     weights : str or (M,) array, optional
         Weights of the documents, such as their sampling weights: a column, or one number per document. Documents of weight
         zero are left out.
-    method : {"unbiased", "posterior-mean"}
+    method : {"calibrated", "unbiased", "posterior-mean"}
         How the proportions of a document are estimated; see the notes.
     replicates : int
         Number of replicates of the topics, such as 20, whose variation is added to the intervals. X must then hold the
@@ -77,15 +78,19 @@ def estimate_effects(
 
     Notes
     -----
-    With "unbiased", the response is the linear unbiased estimate of a document's proportions given the topics. It is noisy
-    and may be negative, but noise in the response does not bias a regression. The robust sandwich (HC2) of its residuals
-    covers both the sampling of documents and the uncertainty of their proportions. The coefficients of a term sum to zero
-    over all topics, unless topics were dropped: proportions are then still shares of the whole document.
+    The proportions of a document are not observed. With "calibrated", the response is the posterior means that ``transform``
+    returns, corrected for their shrinkage: they are shrunk towards the prevalence of the topics, in short documents most, so
+    that effects would be underestimated. How much is found by simulating documents from the model. The robust
+    sandwich (HC2) of the residuals covers both the sampling of documents and the uncertainty of their proportions. The
+    coefficients of a term sum to zero over all topics.
 
-    With "posterior-mean", the response is the proportions that ``transform`` returns. These are shrunk towards the
-    prevalence of the topics, in short documents most, so that effects are underestimated. Intervals are those of the method
-    of composition (draws from each document's Dirichlet posterior, combined by Rubin's rules) in the limit of
-    infinitely many draws: the squared residual of a document is increased by twice the posterior variance.
+    With "posterior-mean", there is no correction, and predictions agree with :func:`anchorwords.prevalence_by`. Intervals
+    are those of the method of composition (draws from each document's Dirichlet posterior, combined by Rubin's rules) in the
+    limit of infinitely many draws: the squared residual of a document is increased by twice the posterior variance.
+
+    With "unbiased", the response is the linear unbiased estimate of a document's proportions given the topics, whatever
+    the prior. It needs no simulation, but documents that differ from the model in more than their proportions, such as
+    those of a source with its own phrases, can move it far, even below 0.
 
     Documents count as independent. Intervals and p-values hold for one coefficient at a time.
 
@@ -109,11 +114,8 @@ def estimate_effects(
     seed, jobs = check_seed(random_state), check_n_jobs(n_jobs)
     X = read_by(model, X)
     source = in_columns(X, record.vocabulary, record.n_words)
-    columns = list(range(record.n_components)) if topics is None else [record.position(topic) for topic in topics]
-    if not columns or len(set(columns)) < len(columns):
-        raise InputError("topics must hold at least one topic id, each only once.")
-    responses = Responses(record, source, method, columns, 1, jobs)
-    tokens = responses.tokens()
+    columns = _columns(record, topics)
+    tokens = known_tokens(record, source)
     documents = source.documents if data is None else table_of(data, tokens.size, None, None)
     values = table_values(documents, used_columns(formula, documents))
     given = _weights(weights, documents, tokens.size)
@@ -123,12 +125,17 @@ def estimate_effects(
         raise InputError("no document has all values of the formula and a word the model knows: check the columns.")
     own = given[kept]
     design = make_design(formula, {name: column[kept] for name, column in values.items()}, int(kept.sum()))
-    responses = Responses(record, source, method, columns, len(design.terms), jobs)
+    responses = Responses(record, source, method, columns, tokens[kept], len(design.terms), jobs)
     # Weights matter up to a factor; a mean of one keeps numbers in range.
     own = own / own.mean()
     R = triangular_factor(design, np.sqrt(own), responses.step)
-    fit = fit_least_squares(responses, design, kept, own, R, keep_words=replicates > 0)
-    doubt = _topic_doubt(record, X, fit, columns, replicates, seed, jobs) if replicates else None
+    fit = fit_least_squares(responses, design, kept, own, R)
+
+    def replicated(B: FloatArray, A: FloatArray) -> FloatArray:
+        other = Responses(replace(record, B=B, A=A), source, method, columns, tokens[kept], len(design.terms), jobs)
+        return projected(other, design, kept, own, R)
+
+    doubt = _topic_doubt(record, X, replicated, replicates, seed, jobs) if replicates else None
     return _result(record, formula, method, float(level), columns, fit, design, doubt,
                    int(np.count_nonzero(~complete)), int(np.count_nonzero(complete & (tokens <= 0.0))))  # fmt: skip
 
@@ -143,10 +150,20 @@ def _check(level: Any, replicates: Any, method: Any) -> None:
         or replicates == 1
     ):
         raise InputError(f"replicates must be 0 or a whole number of at least 2, but is {replicates!r}.")
-    if replicates and method == "posterior-mean":
-        raise InputError(
-            "replicates need method='unbiased', as topic proportions would be inferred anew for each of them."
-        )
+    if method not in METHODS:
+        raise InputError(f"method must be one of {', '.join(map(repr, METHODS))}, but is {method!r}.")
+
+
+def _columns(record: TopicModel, topics: Sequence[int] | None) -> list[int]:
+    """Columns of the topics that were asked for."""
+    if topics is None:
+        return list(range(record.n_components))
+    if isinstance(topics, (str, bytes)) or not isinstance(topics, Iterable):
+        raise InputError(f"topics must be a list of topic ids, such as [3, 7], but is {topics!r}.")
+    columns = [record.position(topic) for topic in topics]
+    if not columns or len(set(columns)) < len(columns):
+        raise InputError("topics must hold at least one topic id, each only once.")
+    return columns
 
 
 def _weights(weights: Any, documents: Documents, n_docs: int) -> FloatArray:
@@ -167,18 +184,18 @@ def _weights(weights: Any, documents: Documents, n_docs: int) -> FloatArray:
 
 
 def _topic_doubt(
-    record: TopicModel, X: Any, fit: Fit, columns: list[int], n_replicates: int, seed: int, n_jobs: int | None
+    record: TopicModel,
+    X: Any,
+    replicated: Callable[[FloatArray, FloatArray], FloatArray],
+    n_replicates: int,
+    seed: int,
+    n_jobs: int | None,
 ) -> TopicDoubt:
-    """How gamma varies over replicates of the topics with the documents held fixed.
-
-    gamma is linear in the word frequencies of the documents, so that no further pass is needed.
-    """
-    by_word = fit.by_word
-    assert by_word is not None
+    """How gamma varies over replicates of the topics, with the documents held fixed."""
     found: list[FloatArray] = []
 
     def use(B: FloatArray, A: FloatArray) -> None:
-        found.append(by_word @ unbiased_weights(B, A.sum(axis=1))[:, columns])
+        found.append(replicated(B, A))
 
     n_shards = replicated_topics(record, X, use, n_replicates=n_replicates, random_state=seed, n_jobs=n_jobs)
     if len(found) < 2:

@@ -220,10 +220,7 @@ class Effects(Estimates):
         ]
         topics = "topics held fixed" if self.doubt is None else f"{self.n_replicates} replicates of the topics"
         left = f"; left out: {' and '.join(left_out)}" if left_out else ""
-        return (
-            f"proportions ~ {printable(self.formula)}: {self.n_docs:,} documents, {100 * self.level:g}% intervals, {topics}"
-            f"{left}"
-        )
+        return f"proportions ({self.method}) ~ {printable(self.formula)}: {self.n_docs:,} documents, {topics}{left}"
 
     @property
     def _freedom(self) -> int:

@@ -39,26 +39,15 @@ class Fit:
     sandwich : (K, P, P) array
     alone : (P, s) array
         Directions that a single document determines, which therefore have no standard error.
-    by_word : (P, N) array or None
-        Q' times the word frequencies of the documents: gamma for any topics is this times their weights.
     """
 
     R: FloatArray
     gamma: FloatArray
     sandwich: FloatArray
     alone: FloatArray
-    by_word: FloatArray | None
 
 
-def fit_least_squares(
-    responses: Responses,
-    design: Design,
-    kept: BoolArray,
-    weights: FloatArray,
-    R: FloatArray,
-    *,
-    keep_words: bool = False,
-) -> Fit:
+def fit_least_squares(responses: Responses, design: Design, kept: BoolArray, weights: FloatArray, R: FloatArray) -> Fit:
     """Fit all topics in two passes over the documents.
 
     Parameters
@@ -70,20 +59,10 @@ def fit_least_squares(
     weights : (n,) array
         Of the documents that are kept.
     R : (P, P) array
-    keep_words : bool
-        Keep what other topics of the same words need.
     """
     P, K = R.shape[0], len(responses.topics)
-    # Row of the design of each document.
+    gamma = projected(responses, design, kept, weights, R)
     place = np.cumsum(kept) - 1
-    gamma = np.zeros((P, K))
-    by_word = np.zeros((P, responses.model.n_words)) if keep_words else None
-    for part in responses:
-        here = np.flatnonzero(kept[part.rows])
-        Q, roots = _rows(design, place[part.rows][here], weights, R)
-        gamma += Q.T @ (part.Y[here] * roots[:, None])
-        if by_word is not None and part.shares is not None:
-            by_word += (part.shares[here].T @ (Q * roots[:, None])).T
     sandwich, alone = np.zeros((K, P, P)), []
     for part in responses:
         here = np.flatnonzero(kept[part.rows])
@@ -96,7 +75,18 @@ def fit_least_squares(
             squares += 2.0 * part.variance[here] * roots[:, None] ** 2
         for k in range(K):
             sandwich[k] += (Q * squares[:, k, None]).T @ Q
-    return Fit(R, gamma, sandwich, np.array(alone).reshape(-1, P).T, by_word)
+    return Fit(R, gamma, sandwich, np.array(alone).reshape(-1, P).T)
+
+
+def projected(responses: Responses, design: Design, kept: BoolArray, weights: FloatArray, R: FloatArray) -> FloatArray:
+    """Return gamma, in one pass over the documents; parameters are those of :func:`fit_least_squares`."""
+    gamma = np.zeros((R.shape[0], len(responses.topics)))
+    place = np.cumsum(kept) - 1  # row of the design of each document
+    for part in responses:
+        here = np.flatnonzero(kept[part.rows])
+        Q, roots = _rows(design, place[part.rows][here], weights, R)
+        gamma += Q.T @ (part.Y[here] * roots[:, None])
+    return gamma
 
 
 def _rows(design: Design, rows: IntArray, weights: FloatArray, R: FloatArray) -> tuple[FloatArray, FloatArray]:

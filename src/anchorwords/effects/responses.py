@@ -1,4 +1,4 @@
-"""Topic proportions as the response of a regression: unbiased, or posterior means with their variances.
+"""Topic proportions as the response of a regression: calibrated or plain posterior means, or linear in the words.
 
 Notation
 --------
@@ -13,18 +13,17 @@ It sums to one, since D^-1 B p = 1 implies B' D^-1 B p = 1, so that 1' G = p' B'
 is large in short documents; but noise in a response leaves a regression unbiased, and the residuals show it to the sandwich.
 
 The posterior mean is shrunk towards the prevalence, with all documents alike: its regression is attenuated, and so is that
-of draws from the posterior.
+of draws from the posterior. :mod:`anchorwords.effects.calibration` undoes this on average.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
-from .._typing import BoolArray, FloatArray, SparseLike
+from .._typing import FloatArray
 from ..exceptions import InputError
 from ..infer.compose import compositions
 from ..infer.penalised import known_words
@@ -32,8 +31,9 @@ from ..infer.prior import prior_of
 from ..linalg.sparse import rows_between
 from ..model import TopicModel
 from ..sources.source import Source
+from .calibration import calibration
 
-METHODS = ("unbiased", "posterior-mean")
+METHODS = ("calibrated", "unbiased", "posterior-mean")
 # Numbers of a dense block of documents: 16 MB.
 BLOCK = 1 << 21
 # Topics count as linearly dependent beyond this condition number of B' D^-1 B: its inverse has no digits left.
@@ -47,15 +47,12 @@ class Part(NamedTuple):
     ----------
     rows : slice
         Which documents of the source.
-    shares : (m, N) CSR array or None
-        Word frequencies of the documents, for the unbiased method.
     Y : (m, K) array
     variance : (m, K) array or None
         Posterior variance of Y; None where residuals show it.
     """
 
     rows: slice
-    shares: SparseLike | None
     Y: FloatArray
     variance: FloatArray | None
 
@@ -95,6 +92,13 @@ def topic_weights(model: TopicModel) -> FloatArray:
     return parts.gathered(unbiased_weights(parts.B, parts.prevalence), model.n_components)
 
 
+def known_tokens(model: TopicModel, source: Source) -> FloatArray:
+    """Tokens of known words of each document."""
+    known = known_words(model.inference.B).astype(np.float64)
+    parts = [np.asarray(block @ known) for block in source.blocks()]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
 class Responses:
     """Proportions of all documents of a source, block by block, as often as needed.
 
@@ -103,49 +107,53 @@ class Responses:
     model : TopicModel
     source : Source
         In the columns of the model.
-    method : {"unbiased", "posterior-mean"}
+    method : {"calibrated", "unbiased", "posterior-mean"}
     topics : list of int
         Columns of the model.
+    lengths : (n,) array
+        Known tokens of the documents in the regression.
     width : int
         Columns of the design, which bounds the size of blocks.
     n_jobs : int or None
     """
 
     def __init__(
-        self, model: TopicModel, source: Source, method: Any, topics: list[int], width: int, n_jobs: int | None
+        self,
+        model: TopicModel,
+        source: Source,
+        method: str,
+        topics: list[int],
+        lengths: FloatArray,
+        width: int,
+        n_jobs: int | None,
     ) -> None:
-        if method not in METHODS:
-            raise InputError(f"method must be one of {', '.join(map(repr, METHODS))}, but is {method!r}.")
         self.model, self.source, self.method, self.topics, self.n_jobs = model, source, method, topics, n_jobs
         self.step = max(1, BLOCK // max(len(topics), width, 1))
-        self._known: BoolArray = known_words(model.inference.B)
-        self._weights = topic_weights(model)[:, topics] if method == METHODS[0] else None
-
-    def tokens(self) -> FloatArray:
-        """Tokens of known words of each document."""
-        known = self._known.astype(np.float64)
-        parts = [np.asarray(block @ known) for block in self.source.blocks()]
-        return np.concatenate(parts) if parts else np.zeros(0)
+        self._weights = topic_weights(model)[:, topics] if method == "unbiased" else None
+        self._calibration = calibration(model, lengths, n_jobs)[:, topics] if method == "calibrated" else None
 
     def __iter__(self) -> Iterator[Part]:
         return self._unbiased() if self._weights is not None else self._posterior()
 
     def _unbiased(self) -> Iterator[Part]:
         assert self._weights is not None
-        known, first = self._known.astype(np.float64), 0
+        known, first = known_words(self.model.inference.B).astype(np.float64), 0
         for block in self.source.blocks():
             for start in range(0, block.shape[0], self.step):
                 counts = rows_between(block, start, min(start + self.step, block.shape[0]))
                 tokens = np.asarray(counts @ known)
                 inverse = np.divide(1.0, tokens, out=np.zeros_like(tokens), where=tokens > 0.0)
-                shares = sp.csr_array(sp.diags_array(inverse) @ counts)
-                yield Part(slice(first, first + tokens.size), shares, np.asarray(shares @ self._weights), None)
+                Y = np.asarray(counts @ self._weights) * inverse[:, None]
+                yield Part(slice(first, first + tokens.size), Y, None)
                 first += tokens.size
 
     def _posterior(self) -> Iterator[Part]:
         total, first = float(prior_of(self.model.inference.A).parameters.sum()), 0
         for part in compositions(self.model, self.source, n_jobs=self.n_jobs):
+            rows = slice(first, first + part.weights.shape[0])
+            first = rows.stop
+            if self._calibration is not None:
+                yield Part(rows, part.weights @ self._calibration, None)
+                continue
             Y = part.weights[:, self.topics]
-            variance = Y * (1.0 - Y) / (part.n_known[:, None] + total + 1.0)
-            yield Part(slice(first, first + Y.shape[0]), None, Y, variance)
-            first += Y.shape[0]
+            yield Part(rows, Y, Y * (1.0 - Y) / (part.n_known[:, None] + total + 1.0))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Terms and topics drawn unless they are named: more do not fit on a page.
-_TERMS, _CURVES = 6, 9
+_TERMS, _CURVES = 9, 9
 _POINTS = 80
 # Characters of a topic's name.
 _NAME = 30
@@ -32,7 +32,7 @@ def effects(result: Effects, *, terms: Sequence[str] | None = None, topics: Sequ
     result : Effects
         As :func:`anchorwords.estimate_effects` returns it.
     terms : sequence of str, optional
-        Terms to draw; by default the first six other than the intercept.
+        Terms to draw; by default all but the intercept or, of more than nine, those with the largest effects.
     topics : sequence of int, optional
         Ids; by default all topics, ordered by the coefficient of the first term.
 
@@ -42,7 +42,8 @@ def effects(result: Effects, *, terms: Sequence[str] | None = None, topics: Sequ
         Intervals that hold zero are grey. Proportions are in percentage points per unit of the term.
     """
     _require_effects(result)
-    wanted = [term for term in result.terms if term != "Intercept"][:_TERMS] if terms is None else list(terms)
+    every = [term for term in result.terms if term != "Intercept"]
+    wanted = _largest(result, every) if terms is None else list(terms)
     if not wanted or any(term not in result.terms for term in wanted):
         odd = next((term for term in wanted if term not in result.terms), None)
         raise InputError(f"there is no term {odd!r} to draw: the terms are {', '.join(map(repr, result.terms))}.")
@@ -65,8 +66,20 @@ def effects(result: Effects, *, terms: Sequence[str] | None = None, topics: Sequ
             ax.set_title(plain(result.terms[row], 40))
         for ax in grid[len(rows) :]:
             ax.set_axis_off()
-        figure.supxlabel(f"effect on the proportion, percentage points ({100 * result.level:g}% intervals)", fontsize=8)
+        left_out = f"\n{len(wanted)} of {len(every)} terms, those with the largest effects" if terms is None else ""
+        figure.supxlabel(
+            f"effect on the proportion, percentage points ({100 * result.level:g}% intervals)"
+            f"{left_out if len(wanted) < len(every) else ''}",
+            fontsize=8,
+        )
     return figure
+
+
+def _largest(result: Effects, terms: list[str]) -> list[str]:
+    """The terms with the largest effects on any topic, in the order of the formula."""
+    size = {term: float(np.abs(result.estimate[result.terms.index(term)]).max()) for term in terms}
+    kept = set(sorted(terms, key=lambda term: -size[term])[:_TERMS])
+    return [term for term in terms if term in kept]
 
 
 def _coefficients(ax: Axes, result: Effects, row: int, columns: list[int]) -> None:
@@ -143,6 +156,7 @@ def predicted(
             ax.set_axis_off()
         label = f"predicted proportion, % ({100 * result.level:g}% intervals)"
         if numeric:
+            label = label.replace(" (", "\n(") if down == 1 else label  # one line is longer than the figure is high
             figure.supxlabel(plain(column), fontsize=8)
             figure.supylabel(label, fontsize=8)
         else:

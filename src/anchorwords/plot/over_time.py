@@ -76,7 +76,8 @@ def over_time(
         if share_y:
             grid[0].set_ylim(0.0, None)
         figure.supxlabel(plain("time" if result.by is None else result.by), fontsize=8)
-        figure.supylabel(f"share of the topic, % ({100 * result.level:g}% intervals)", fontsize=8)
+        apart = "\n" if down == 1 else " "  # one line is longer than the figure is high
+        figure.supylabel(f"share of the topic, %{apart}({100 * result.level:g}% intervals)", fontsize=8)
     return figure
 
 
