@@ -1,9 +1,10 @@
 """Draw the pictures of the pages on metrics, time and groups, editing, and effects.
 
 Of docs/metrics.md: nips12 with 5,000 words. Of docs/time-and-groups.md: cve by year, 20ng by group. Of docs/editing.md:
-the tree of the same topics of 20ng. Of docs/effects.md: its own example.
+the tree of the same topics of 20ng. Of docs/choosing.md: a scan of 20ng with 5,000 words. Of docs/effects.md: its own
+example.
 
-python docs/make_gallery.py [--only metrics|time|groups|effects] [--data ../shared/data]
+python docs/make_gallery.py [--only metrics|time|groups|scan|effects] [--data ../shared/data]
 """
 
 from __future__ import annotations
@@ -59,6 +60,11 @@ def groups(data: Path) -> None:
     plot.save(plot.hierarchy(model, n_topics=8), IMAGES / "hierarchy-20ng.png", dpi=150)
 
 
+def scan(data: Path) -> None:
+    corpus = aw.read_corpus(data / "20ng").prune(n_words=5000)
+    plot.save(plot.scan(aw.scan(corpus, min_anchor_docs="auto")), IMAGES / "scan.png", dpi=150)
+
+
 def effects(data: Path) -> None:  # noqa: ARG001
     """Run the example of the page, and draw its last figure."""
     blocks = re.findall(r"```python\n(.*?)```", (IMAGES.parent / "effects.md").read_text(encoding="utf-8"), re.DOTALL)
@@ -69,7 +75,7 @@ def effects(data: Path) -> None:  # noqa: ARG001
     plot.save(plot.predicted(names["effects"], "year"), IMAGES / "effects.png", dpi=150)
 
 
-PICTURES = {"metrics": metrics, "time": time, "groups": groups, "effects": effects}
+PICTURES = {"metrics": metrics, "time": time, "groups": groups, "scan": scan, "effects": effects}
 
 
 def main() -> None:

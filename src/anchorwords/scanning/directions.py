@@ -48,6 +48,8 @@ _POSSIBLE_SIGMAS = 0.0
 _CLEAR_FALL = 2.5
 # The usual fall is the mean over the last four falls. If fewer than three are known, it is taken to be at least two.
 _FALLS, _KNOWN_FALLS, _LARGE_FALL = 4, 3, 2.0
+# Numbers of directions at which the noise is known for tables and figures, beside those around the count.
+_POINTS = 10
 # Excess over noise need not decrease from one direction to the next: look so many directions ahead.
 _LOOK_AHEAD = 8
 
@@ -126,7 +128,8 @@ def _directions(first: Half, second: Half, looked_at: int, seed: int, n_jobs: in
     strength, noise = cache(crossed.strength), cache(crossed.noise)
     n, n_most = counted(crossed.energies, strength, noise, most)
     # As the bases run out of directions, so does the noise: it is taken to be constant after the last possible direction.
-    at = sorted({0, n // 2, max(n - 1, 0), n, min(n_most, crossed.n_dimensions - 1)})
+    last = min(n_most, crossed.n_dimensions - 1)
+    at = sorted({0, max(n - 1, 0), n, *np.geomspace(1, max(last, 1), _POINTS).astype(int).tolist()})
     energies = np.concatenate([crossed.energies[:n], crossed.remaining(n), np.zeros(most + 1)])[: most + 1]
     gap = float(energies[n - 1] / energies[n]) if n and energies[n] > 0.0 else float("inf")
     return Directions(n, n_most, looked_at, energies, np.array(at), np.array([noise(k)[0] for k in at]), gap)
