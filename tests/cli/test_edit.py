@@ -162,3 +162,24 @@ def test_trees_that_cannot_be_drawn(saved, tmp_path, monkeypatch, arguments, cod
     assert found.exit_code == code
     assert words in " ".join(f"{found.output} {found.exception}".replace("│", " ").split())
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_the_model_to_edit_is_not_replaced(saved, tmp_path, linked):
+    folder, model, _ = saved
+    output = folder
+    if linked:
+        output = tmp_path / "link"
+        output.symlink_to(folder, target_is_directory=True)
+    found = invoke(folder, "--drop", 0, "-o", output)
+    assert found.exit_code == 2
+    assert "name another folder" in " ".join(found.output.replace("│", " ").split())
+    assert aw.load_model(folder).model_.ids == model.model_.ids
+
+
+def test_replacing_another_model_is_said(saved, tmp_path):
+    first = invoke(saved[0], "--drop", 0, "-o", tmp_path / "new")
+    assert "in place of" not in first.output
+    again = invoke(saved[0], "--drop", 1, "-o", tmp_path / "new")
+    assert "in place of the model that was there" in " ".join(again.output.split())
+    assert aw.load_model(tmp_path / "new").model_.ids == (0, 2, 3, 4)

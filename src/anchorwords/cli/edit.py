@@ -81,6 +81,9 @@ def edit(
     first = None if order is None else _topics(order, "--order")
     names = dict(_name(text) for text in rename or ())
     require_writable_target(output)
+    if model.exists() and output.exists() and output.samefile(model):
+        raise typer.BadParameter(f"--output {output} is the model to edit, which stays as it is: name another folder.")
+    replacing = (output / "model.json").exists()
     fitted: Any = loaded(model)
     edited = fitted
     if labels is not None:
@@ -101,7 +104,7 @@ def edit(
     if names:
         edited = rename_topics(edited, names)
     edited.save(output)
-    _show(edited, output, words, as_json, quiet)
+    _show(edited, output, replacing, words, as_json, quiet)
 
 
 def _check_documents(splitting: bool, corpus: str | None, reading: dict[str, Any]) -> None:
@@ -141,10 +144,10 @@ def _name(text: str) -> tuple[int, str]:
     return int(number), label
 
 
-def _show(edited: Any, output: Path, words: int, as_json: bool, quiet: bool) -> None:
+def _show(edited: Any, output: Path, replacing: bool, words: int, as_json: bool, quiet: bool) -> None:
     from ..interpret.naming import ranking_for, topic_names
     from ..interpret.topic_words import by_prevalence, top_words
-    from .output import print_json
+    from .output import print_json, written_to
 
     record = edited.model_
     names, listed = topic_names(record), top_words(record, words, ranking=ranking_for(record))
@@ -166,4 +169,4 @@ def _show(edited: Any, output: Path, words: int, as_json: bool, quiet: bool) -> 
             text = separator_of(row["words"]).join(row["words"])
             line = f"{row['topic']:>4}  {row['prevalence']:6.1%}  {f'{label}: ' if label else ''}{text}"
             typer.echo(printable(line))
-    remark(f"{record.n_components} topics written to {output}", quiet)
+    remark(f"{record.n_components} topics {written_to(output, replacing)}", quiet)

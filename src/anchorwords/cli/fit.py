@@ -26,7 +26,7 @@ from .options import (
     with_reading,
     with_stop_words,
 )
-from .output import print_json
+from .output import print_json, written_to
 
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
@@ -268,7 +268,7 @@ def _show(
         return
     where = (
         "" if output is None
-        else f", written to {output}{' in place of the model that was there' if replacing else ''}; read them with: "
+        else f", {written_to(output, replacing)}; read them with: "
         f"anchorwords topics {output}, look at them with: anchorwords explore {output}"
     )  # fmt: skip
     say(
