@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .drawing import draw, require_drawable
-from .options import Jobs, Json, Quiet, Source, Spreadsheet, loaded, opened, with_reading
+from .options import Jobs, Json, Quiet, Source, Spreadsheet, TopicIds, loaded, opened, parsed_ids, with_reading
 from .output import print_json, suffix_of, table_lines
 
 
@@ -31,7 +31,15 @@ def groups(
             "--output", "-o", help="Write all groups and topics to this .csv or .tsv file, whole or not at all."
         ),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Topics to show per group: those that stand out most.")] = 3,
+    topics: TopicIds = None,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Topics to show per group: those that stand out most. Default: 3, or all topics of --topics.",
+            show_default=False,
+        ),
+    ] = None,
     words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words to show per topic.")] = 6,
     split: Annotated[
         str | None,
@@ -80,6 +88,7 @@ def groups(
     from .listings import groups_as_listing
     from .tables import print_listing
 
+    wanted = None if topics is None else parsed_ids(topics)
     suffix = None if output is None else suffix_of(output, (".csv", ".tsv"))
     if spreadsheet and output is None:
         raise typer.BadParameter("--spreadsheet is about the table that --output writes: give both")
@@ -91,27 +100,32 @@ def groups(
     if output is not None:
         require_writable_file(output)
     fitted = loaded(model)
+    for topic in wanted or ():
+        fitted.model_.position(topic)  # an unknown id is reported before documents are read
     with opened(source, reading, quiet, jobs, like=fitted, column=by) as corpus, working("Documents", quiet):
         found = prevalence_by(
             fitted, corpus, by, separator=split, min_docs=min_docs, order=order, level=level, by_tokens=by_tokens,
             n_jobs=jobs,
         )  # fmt: skip
+    rows = [row for row in found.rows() if wanted is None or row["topic"] in wanted]
     if output is not None and suffix is not None:
         with file_written_whole(output) as partial:
-            write_lines(partial, table_lines(found.rows(), suffix, spreadsheet))
-        remark(f"{len(found.groups)} groups x {fitted.n_components} topics written to {output}", quiet)
+            write_lines(partial, table_lines(rows, suffix, spreadsheet))
+        remark(f"{len(found.groups)} groups x {len(rows) // len(found.groups)} topics written to {output}", quiet)
     if plot is not None:
         from ..plot.groups import groups as figure
 
-        draw(lambda: figure(found), plot, quiet)
+        draw(lambda: figure(found, wanted), plot, quiet)
     if as_json:
         about = {"level": found.level, "documents_without_label": found.n_without_group,
                  "documents_without_known_words": found.n_without_words, "min_docs": found.min_docs,
                  "small_groups": found.n_small_groups, "documents_in_small_groups": found.n_in_small_groups}  # fmt: skip
-        print_json(about | {"rows": found.rows()})
+        print_json(about | {"rows": rows})
     elif output is None:
         listed = top_words(fitted, words, ranking=ranking_for(fitted))
-        print_listing(groups_as_listing(found, listed, top, by_tokens), apart=False)
+        words_of = dict(zip(fitted.model_.ids, listed, strict=True))
+        shown = top or (3 if wanted is None else len(wanted))
+        print_listing(groups_as_listing(found, words_of, shown, by_tokens, wanted), apart=False)
     remark(
         f"left out: {found.n_without_group:,} documents without a group, {found.n_without_words:,} without a known word",
         quiet,

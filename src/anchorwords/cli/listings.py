@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._markdown import separator_of
@@ -68,13 +68,22 @@ def changes_as_listing(rows: list[dict[str, Any]]) -> Listing:
     return Listing(columns, cells)
 
 
-def groups_as_listing(found: GroupPrevalence, words: list[list[str]], n_topics: int, by_tokens: bool) -> Listing:
-    """Topics that stand out in each group: those whose share exceeds that of all groups together most."""
+def groups_as_listing(
+    found: GroupPrevalence,
+    words: Mapping[int, list[str]],
+    n_topics: int,
+    by_tokens: bool,
+    topics: Collection[int] | None = None,
+) -> Listing:
+    """Topics that stand out in each group: those whose share exceeds that of all groups together most.
+
+    ``words`` are those of each topic, by its id; ``topics`` are the ids of the topics to choose from, all by default.
+    """
     import numpy as np
 
     columns: list[tuple[str, Justify]] = [
         ("group", "left"), ("documents", "right"), ("share", "right"), ("interval", "right"), ("in all", "right"),
-        ("topic", "right"), ("words", "left"),
+        ("topic", "right"), ("label", "left"), ("words", "left"),
     ]  # fmt: skip
     known = found.n_docs > 0
     sizes = (found.n_tokens if by_tokens else found.n_docs)[known]
@@ -83,14 +92,16 @@ def groups_as_listing(found: GroupPrevalence, words: list[list[str]], n_topics: 
     for g, group in enumerate(found.groups):
         head = [str(group), f"{int(found.n_docs[g]):,}"]
         if not known[g]:
-            cells.append([*head, "", "", "", "", "none that the model knows a word of"])
+            cells.append([*head, "", "", "", "", "", "none that the model knows a word of"])
             continue
-        for k in np.argsort(-(found.prevalence[g] - everywhere), kind="stable")[:n_topics].tolist():
+        ranked = np.argsort(-(found.prevalence[g] - everywhere), kind="stable").tolist()
+        for k in [k for k in ranked if topics is None or found.topics[k] in topics][:n_topics]:
+            own = words[found.topics[k]]
             low, high = found.low[g, k], found.high[g, k]
             interval = "-" if np.isnan(low) else f"{100 * low:.1f} to {percent(high)}"
             cells.append([
                 *head, percent(found.prevalence[g, k]), interval, percent(everywhere[k]), str(found.topics[k]),
-                separator_of(words[k]).join(words[k]),
+                found.labels[k], separator_of(own).join(own),
             ])  # fmt: skip
             head = ["", ""]
     return Listing(columns, cells)
