@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import anchorwords as aw
 from anchorwords.datasets import make_topics
 from anchorwords.edit.split import _expected_counts
-from anchorwords.exceptions import InputError
+from anchorwords.exceptions import DegenerateWarning, InputError
 from anchorwords.interpret.compositions import document_compositions
 from anchorwords.sources.convert import as_source
 from anchorwords.storage.model_folder import _check, _facts_of, _tensors_of
@@ -117,6 +117,17 @@ def test_split_finds_the_topics_that_were_merged(data):
     nearest = distance.argmin(axis=1)
     assert sorted(nearest) == [0, 1]
     assert distance.min(axis=1).max() < 0.25  # unrelated topics of this corpus are more than 0.8 apart
+
+
+def test_small_sub_topics_are_warned_of(model, data):
+    """One topic in six: most sub-topics have next to nothing to learn from."""
+    with pytest.warns(
+        DegenerateWarning, match=r"into 6 gives sub-topics with [\d., %]+ of it, of which 4 have"
+    ) as found:
+        split = aw.split_topic(model, 1, data, into=6)
+    assert "split it into 2." in str(found[0].message)
+    shares = split.model_.prevalence[1:7] / model.model_.prevalence[1]
+    assert np.count_nonzero(shares < 0.01) == 4
 
 
 def test_expected_counts_share_out_the_tokens(model, data):
