@@ -183,3 +183,24 @@ def test_replacing_another_model_is_said(saved, tmp_path):
     again = invoke(saved[0], "--drop", 1, "-o", tmp_path / "new")
     assert "in place of the model that was there" in " ".join(again.output.split())
     assert aw.load_model(tmp_path / "new").model_.ids == (0, 2, 3, 4)
+
+
+def test_long_labels_are_refused_or_cut_in_a_terminal(saved, tmp_path):
+    folder, _, corpus = saved
+    found = invoke(folder, "--rename", f"1={'x' * 201}", "-o", tmp_path / "new")
+    assert "must have at most 200 characters, but has 201" in str(found.exception)
+    found = invoke(folder, "--rename", f"1={'x' * 200}", "-o", tmp_path / "new", "-q", "--json")
+    assert {row["label"] for row in json.loads(found.stdout)["topics"]} >= {"x" * 200}
+    table = {"label": ["one", "other"] * 200, "year": list(range(2000, 2008)) * 50}
+    aw.Corpus(corpus.counts, corpus.vocabulary, documents=table).save(tmp_path / "corpus")
+    for command in (
+        ["topics"],
+        ["groups", "--by", "label", "--top", "5"],
+        ["trends", "--by", "year"],
+    ):
+        source = [] if command == ["topics"] else [str(tmp_path / "corpus")]
+        shown = CliRunner().invoke(
+            app, [command[0], str(tmp_path / "new"), *source, *command[1:]], env={"COLUMNS": "200"}
+        )
+        assert f"{'x' * 59}…" in "".join(shown.output.split()), shown.output
+        assert "x" * 60 not in "".join(shown.output.split())

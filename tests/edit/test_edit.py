@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -91,6 +93,20 @@ def test_rename_save_load(fitted, data, tmp_path):
 def test_merged_labels_are_kept(model):
     named = aw.rename_topics(model, {2: "a", 5: "b"})
     assert aw.merge_topics(named, [[5, 2, 0]]).model_.labels[0] == "b + a"
+
+
+def test_merged_labels_are_cut_at_the_limit(model, tmp_path):
+    named = aw.rename_topics(model, {2: "a" * 200, 5: "b"})
+    merged = aw.merge_topics(named, [[2, 5]])
+    label = merged.model_.labels[merged.model_.position(2)]
+    assert label == "a" * 199 + "…"
+    assert aw.rename_topics(merged, {2: label}).model_.labels == merged.model_.labels
+
+
+def test_a_saved_model_with_a_long_label_loads(model, tmp_path):
+    long = replace(model.model_, labels=("x" * 10_000, *[""] * (K - 1)))
+    model.with_model(long).save(tmp_path / "model")
+    assert aw.load_model(tmp_path / "model").model_.labels == long.labels
 
 
 @pytest.mark.parametrize("into", [2, 3])
@@ -236,6 +252,10 @@ def test_copies_of_a_topic_are_joined_first(model, data):
         (lambda m: aw.merge_topics(m, "1,2"), "list of lists"),
         (lambda m: aw.drop_topics(m, list(range(K))), "at least one topic must remain"),
         (lambda m: aw.rename_topics(m, {1: 3}), "dict of topic ids"),
+        (
+            lambda m: aw.rename_topics(m, {1: "x" * 201}),
+            "label of topic 1 must have at most 200 characters, but has 201",
+        ),
         (lambda m: aw.reduce_topics(m, K + 1), "at most 6"),
         (lambda m: aw.split_topic(m, 1, np.ones((3, 240)), into=1), "at least 2"),
         (lambda m: aw.split_topic(m, 1, np.ones((3, 240))), "needs 20 documents"),

@@ -147,6 +147,7 @@ def _name(text: str) -> tuple[int, str]:
 def _show(edited: Any, output: Path, replacing: bool, words: int, as_json: bool, quiet: bool) -> None:
     from ..interpret.naming import ranking_for, topic_names
     from ..interpret.topic_words import by_prevalence, top_words
+    from ..records.text import shortened
     from .output import print_json, written_to
 
     record = edited.model_
@@ -165,7 +166,7 @@ def _show(edited: Any, output: Path, replacing: bool, words: int, as_json: bool,
     elif not quiet:
         for row in rows:
             # An automatic name would repeat the words after it.
-            label = record.labels[record.position(row["topic"])] if record.labels is not None else ""
+            label = shortened(record.labels[record.position(row["topic"])]) if record.labels is not None else ""
             text = separator_of(row["words"]).join(row["words"])
             line = f"{row['topic']:>4}  {row['prevalence']:6.1%}  {f'{label}: ' if label else ''}{text}"
             typer.echo(printable(line))

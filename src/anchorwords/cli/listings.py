@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._markdown import separator_of
+from ..records.text import shortened
 from .tables import Justify, Listing, percent, stability_cells
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def groups_as_listing(
             interval = "-" if np.isnan(low) else f"{100 * low:.1f} to {percent(high)}"
             cells.append([
                 *head, percent(found.prevalence[g, k]), interval, percent(everywhere[k]), str(found.topics[k]),
-                found.labels[k], separator_of(own).join(own),
+                shortened(found.labels[k]), separator_of(own).join(own),
             ])  # fmt: skip
             head = ["", ""]
     return Listing(columns, cells)
@@ -131,7 +132,7 @@ def trends_as_listing(
         ends = [_points(row[name], digits) for name in ("lower", "upper")]
         interval = "-" if "-" in ends else " to ".join(ends)
         cells.append([
-            str(row["topic"]), row["label"], _points(row["slope"], digits), interval, _points(row["change"], 1),
+            str(row["topic"]), shortened(row["label"]), _points(row["slope"], digits), interval, _points(row["change"], 1),
             row["verdict"], sparkline(course, widest, ascii_only=ascii_only), percent(float(known.max())),
         ][: len(columns)])  # fmt: skip
     return Listing(columns, cells, whole=("interval", "verdict", "course"))
@@ -147,7 +148,9 @@ def word_changes_as_listing(changed: list[TopicWords]) -> Listing:
         rising, falling = ([one["word"] for one in part] for part in (own.rising, own.falling))
         between = separator_of(rising + falling)
         if rising or falling:
-            cells.append([str(own.topic), own.label, between.join(rising) or "-", between.join(falling) or "-"])
+            cells.append(
+                [str(own.topic), shortened(own.label), between.join(rising) or "-", between.join(falling) or "-"]
+            )
     return Listing(columns, cells)
 
 

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from .._markdown import markdown_escaped, markdown_table, separator_of
 from .._printable import printable
+from ..records.text import shortened
 
 if TYPE_CHECKING:
     from ..metrics.catalogue import Metric
@@ -62,7 +63,7 @@ def topics_as_table(rows: list[dict[str, Any]], ranking: str = "probability", na
             str(row["topic"]),
             percent(row["prevalence"]),
             *(stability_cells(row)[:2] if sure else []),
-            *([] if names is None else [_plain(names[row["topic"]])]),
+            *([] if names is None else [_plain(shortened(names[row["topic"]]))]),
             _plain(row["anchor"]),
             _plain(between.join(listed_words(row))),
             *([_plain(between.join(specific_words(row)))] if beside else []),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..exceptions import InputError
-from ..model import Edit, TopicModel
+from ..model import LONGEST_LABEL, Edit, TopicModel
 
 
 def like(model: Any, record: TopicModel) -> Any:
@@ -39,5 +39,6 @@ def unused_ids(record: TopicModel, n: int) -> list[int]:
 
 
 def label_of_merged(labels: Iterable[str]) -> str:
-    """The labels that people gave to the topics that are merged; empty if there are none."""
-    return " + ".join(dict.fromkeys(label for label in labels if label))
+    """The labels that people gave to the topics that are merged, cut if they are too long; empty if there are none."""
+    joined = " + ".join(dict.fromkeys(label for label in labels if label))
+    return joined if len(joined) <= LONGEST_LABEL else f"{joined[: LONGEST_LABEL - 1].rstrip()}…"

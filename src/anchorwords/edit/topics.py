@@ -9,7 +9,7 @@ from typing import Any
 from .._validation import check_positive_integer
 from ..exceptions import InputError
 from ..interpret.hierarchy import topic_hierarchy
-from ..model import Edit, TopicModel, as_topic_model
+from ..model import Edit, TopicModel, as_topic_model, require_short_label
 from .apply import checked_topics, label_of_merged, like, noted
 from .regroup import regrouped
 
@@ -23,7 +23,8 @@ def rename_topics(model: Any, labels: Mapping[int, str]) -> Any:
     ----------
     model : TopicModel or fitted estimator
     labels : dict of int to str
-        The new label of each topic to rename, by topic id. An empty label brings the automatic name back.
+        The new label of each topic to rename, by topic id, of at most 200 characters. An empty label brings the automatic
+        name back.
 
     Returns
     -------
@@ -46,7 +47,8 @@ def rename_topics(model: Any, labels: Mapping[int, str]) -> Any:
         )
     names = list(record.labels or [""] * record.n_components)
     for topic, label in labels.items():
-        names[record.position(topic)] = " ".join(label.split())
+        names[record.position(topic)] = name = " ".join(label.split())
+        require_short_label(name, topic)
     if not labels:
         return like(model, record)
     topics = tuple(record.ids[record.position(topic)] for topic in labels)
