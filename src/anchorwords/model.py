@@ -49,7 +49,8 @@ class Edit:
         before, after = (", ".join(map(str, numbers)) for numbers in (self.topics, self.result))
         if self.action == "rename":
             names = zip(self.topics, self.labels, strict=True)
-            return "renamed " + ", ".join(f'{topic} to "{name}"' if name else f"{topic} back" for topic, name in names)
+            given = (f'{topic} to "{name}"' if name else f"{topic} to its automatic name" for topic, name in names)
+            return f"renamed {', '.join(given)}"
         if self.action == "drop":
             return f"dropped {before}"
         if self.action == "reorder":

@@ -204,3 +204,18 @@ def test_long_labels_are_refused_or_cut_in_a_terminal(saved, tmp_path):
         )
         assert f"{'x' * 59}…" in "".join(shown.output.split()), shown.output
         assert "x" * 60 not in "".join(shown.output.split())
+
+
+def test_edit_says_what_it_did(saved, tmp_path):
+    first = invoke(saved[0], "--drop", 4, "-o", tmp_path / "first")
+    assert "dropped 4" in first.output.splitlines()
+    arguments = ("--merge", "3,1", "--rename", "2=space", "--rename", "0=", "-n", 2)
+    found = invoke(tmp_path / "first", *arguments, "-o", tmp_path / "new")
+    lines = found.output.splitlines()
+    assert "dropped 4" not in lines
+    assert "merged 3, 1 into 3" in lines
+    assert 'renamed 2 to "space", 0 to its automatic name' in lines
+    quiet = invoke(tmp_path / "first", *arguments, "-q", "-o", tmp_path / "new")
+    assert quiet.output == ""
+    one = invoke(saved[0], "--reduce", 1, "-o", tmp_path / "one")
+    assert "1 topic written to" in " ".join(one.output.split())

@@ -91,7 +91,7 @@ def test_the_table_shows_what_stands_out(folder, sampled):
         assert " ".join(line.split()).endswith(f" {k} {found.labels[k]} {' '.join(words[k])}")
     # Each kind of document has a topic that stands out in no other.
     assert len({line.split()[-7] for line in lines}) == 5
-    assert "left out: 1 documents without a group, 0 without a known word" in done.stderr
+    assert "left out: 1 document without a group, 0 without a known word" in done.stderr
     assert len(groups(folder, "--top", 2).stdout.splitlines()) == 1 + 2 * 5
 
 
@@ -132,7 +132,7 @@ def test_a_group_of_one_document_has_no_interval(folder, tmp_path):
 def test_small_groups_are_left_out_and_said(folder):
     done = groups(folder, by="alone")
     assert "[bold]alone" not in done.stdout
-    assert "1 groups of fewer than 5 documents, with 1 documents" in " ".join(done.stderr.split())
+    assert "1 group of fewer than 5 documents, with 1 document in no other group" in " ".join(done.stderr.split())
     told = json.loads(groups(folder, "--json", by="alone").stdout)
     assert (told["min_docs"], told["small_groups"], told["documents_in_small_groups"]) == (5, 1, 1)
 

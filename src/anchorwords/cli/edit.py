@@ -9,6 +9,7 @@ import typer
 
 from .._markdown import separator_of
 from .._printable import printable
+from ..records.table import counted
 from .console import remark
 from .options import Jobs, given_options, loaded, opened, with_reading
 
@@ -44,11 +45,21 @@ def edit(
         int | None,
         typer.Option(help="Merge similar topics until N are left; topics --tree draws which ones.", metavar="N"),
     ] = None,
-    order: Annotated[str | None, typer.Option(help="Put these topics first, in this order, such as 4,1.")] = None,
-    rename: Annotated[
-        list[str] | None, typer.Option(help="Name a topic, such as 2='space flight'. May be repeated.")
+    order: Annotated[
+        str | None,
+        typer.Option(
+            help="Put these topics first, in this order, such as 4,1. This orders the columns that transform and "
+            "export write; tables list topics by prevalence."
+        ),
     ] = None,
-    words: Annotated[int, typer.Option(help="Words listed per topic.", min=1)] = 8,
+    rename: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Name a topic, such as 2='space flight'; an empty name, such as 2=, brings the automatic name back. May be "
+            "repeated."
+        ),
+    ] = None,
+    words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words to show per topic.")] = 8,
     jobs: Jobs = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the topics as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
@@ -104,6 +115,9 @@ def edit(
     if names:
         edited = rename_topics(edited, names)
     edited.save(output)
+    done = edited.model_.edits[len(fitted.model_.edits) :]
+    for one in done:
+        remark(one.sentence(), quiet)
     _show(edited, output, replacing, words, as_json, quiet)
 
 
@@ -170,4 +184,4 @@ def _show(edited: Any, output: Path, replacing: bool, words: int, as_json: bool,
             text = separator_of(row["words"]).join(row["words"])
             line = f"{row['topic']:>4}  {row['prevalence']:6.1%}  {f'{label}: ' if label else ''}{text}"
             typer.echo(printable(line))
-    remark(f"{record.n_components} topics {written_to(output, replacing)}", quiet)
+    remark(f"{counted(record.n_components, 'topic')} {written_to(output, replacing)}", quiet)

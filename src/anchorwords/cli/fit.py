@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from ..records.table import counted
 from .guidance import Guidance, with_guiding
 from .options import (
     AnySeed,
@@ -212,7 +213,9 @@ def _fit_sketch(
         raise typer.BadParameter(f"--{option} cannot be applied to a sketch, whose words were chosen when it was built")
     sketch = load_sketch(folder)
     min_df = int(VocabularyRule.for_corpus(sketch, **chosen(choosing)).min_df)
-    remark(f"vocabulary: that of the sketch, words in at least {min_df:,} of {sketch.n_docs:,} documents", quiet)
+    remark(
+        f"vocabulary: that of the sketch, words in at least {min_df:,} of {counted(sketch.n_docs, 'document')}", quiet
+    )
     remark("a sketch holds no documents to refine topics on: these are the paper's", quiet)
     parameters = own.added_to(guiding.parameters(set(sketch.words(min_df))))
     model = AnchorTopicModel.from_preset(guiding.preset, topics, **parameters)
@@ -272,8 +275,9 @@ def _show(
         f"anchorwords topics {output}, look at them with: anchorwords explore {output}"
     )  # fmt: skip
     say(
-        f"{summary['topics']} topics of {summary['documents']:,} documents ({summary['documents_left_out']:,} too short) "
-        f"and {summary['words']:,} words in {summary['seconds']:.1f} s{where}"
+        f"{counted(summary['topics'], 'topic')} of {counted(summary['documents'], 'document')} "
+        f"({summary['documents_left_out']:,} too short) and {counted(summary['words'], 'word')} in "
+        f"{summary['seconds']:.1f} s{where}"
     )
     if output is None:
         say()

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..records.table import counted
 from .drawing import draw, require_drawable
 from .options import Jobs, Json, Quiet, Source, Spreadsheet, TopicIds, loaded, opened, parsed_ids, with_reading
 from .output import print_json, suffix_of, table_lines
@@ -111,7 +112,11 @@ def groups(
     if output is not None and suffix is not None:
         with file_written_whole(output) as partial:
             write_lines(partial, table_lines(rows, suffix, spreadsheet))
-        remark(f"{len(found.groups)} groups x {len(rows) // len(found.groups)} topics written to {output}", quiet)
+        remark(
+            f"{counted(len(found.groups), 'group')} x {counted(len(rows) // len(found.groups), 'topic')} written to "
+            f"{output}",
+            quiet,
+        )
     if plot is not None:
         from ..plot.groups import groups as figure
 
@@ -127,12 +132,13 @@ def groups(
         shown = top or (3 if wanted is None else len(wanted))
         print_listing(groups_as_listing(found, words_of, shown, by_tokens, wanted), apart=False)
     remark(
-        f"left out: {found.n_without_group:,} documents without a group, {found.n_without_words:,} without a known word",
+        f"left out: {counted(found.n_without_group, 'document')} without a group, "
+        f"{found.n_without_words:,} without a known word",
         quiet,
     )
     if found.n_small_groups:
         remark(
-            f"left out: {found.n_small_groups:,} groups of fewer than {min_docs} documents, with "
-            f"{found.n_in_small_groups:,} documents that are in no other group; --min-docs 1 keeps them",
+            f"left out: {counted(found.n_small_groups, 'group')} of fewer than {min_docs} documents, with "
+            f"{counted(found.n_in_small_groups, 'document')} in no other group; --min-docs 1 keeps them",
             quiet,
         )
