@@ -219,3 +219,22 @@ def test_edit_says_what_it_did(saved, tmp_path):
     assert quiet.output == ""
     one = invoke(saved[0], "--reduce", 1, "-o", tmp_path / "one")
     assert "1 topic written to" in " ".join(one.output.split())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--merge", "1,1"),
+        ("--merge", "1"),
+        ("--merge", "1,2", "--merge", "2,3"),
+        ("--drop", "1,1"),
+        ("--rename", "9=x"),
+        ("--reduce", "9"),
+        ("--reduce", "0"),
+    ],
+)
+def test_messages_have_no_names_of_python_parameters(saved, tmp_path, arguments):
+    found = invoke(saved[0], *arguments, "-o", tmp_path / "new")
+    assert found.exit_code != 0
+    assert not {"n_topics", "groups", "order"} & set(f"{found.output} {found.exception}".split())
+    assert not (tmp_path / "new").exists()

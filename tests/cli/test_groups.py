@@ -158,6 +158,8 @@ def test_small_groups_are_left_out_and_said(folder):
             "labels.csv has 601 rows for 600 documents: there must be one for each, in their order. Say whether",
         ),
         (["corpus", "--by", "none"], 1, "no document has a value in the column"),
+        (["corpus", "--by", "label", "--split", ""], 2, "--split must be at least one character"),
+        (["corpus", "--by", "label", "--min-docs", "9999"], 1, "keep smaller groups too, or choose a column"),
         (["corpus", "--by", "label", "--level", "1"], 2, "--level must be between 0 and 1"),
         (["corpus", "--by", "label", "--plot", "shares.bmp"], 2, "--plot must end in .svg, .png or .pdf"),
         (["corpus", "--by", "label", "-o", "shares.xls"], 2, "--output must end in .csv or .tsv, but is shares.xls"),

@@ -43,7 +43,7 @@ def edit(
     drop: Annotated[list[str] | None, typer.Option(help="Leave topics out, such as 5 or 5,6. May be repeated.")] = None,
     reduce: Annotated[
         int | None,
-        typer.Option(help="Merge similar topics until N are left; topics --tree draws which ones.", metavar="N"),
+        typer.Option(min=1, help="Merge similar topics until N are left; topics --tree draws which ones.", metavar="N"),
     ] = None,
     order: Annotated[
         str | None,

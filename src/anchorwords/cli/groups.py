@@ -95,6 +95,8 @@ def groups(
         raise typer.BadParameter("--spreadsheet is about the table that --output writes: give both")
     if order not in ORDERS:
         raise typer.BadParameter(f"--order must be one of {', '.join(ORDERS)}, but is {order}")
+    if split == "":
+        raise typer.BadParameter("--split must be at least one character, such as ';', but is empty")
     if not 0.0 < level < 1.0:
         raise typer.BadParameter(f"--level must be between 0 and 1, such as 0.9, but is {level}")
     require_drawable(plot)
