@@ -58,10 +58,24 @@ def test_bad_usage(saved, tmp_path, arguments, words):
 
 def test_a_file_that_holds_no_labels_is_refused(saved, tmp_path):
     wrong = tmp_path / "wrong.json"
-    wrong.write_text("[1]", encoding="utf-8")
+    example = '{"format": "anchorwords-topic-labels", "format_version": 1, "labels": {"3": "space flight"}}'
+    for content in ("[1]", "{", '{"3": "space flight"}'):
+        wrong.write_text(content, encoding="utf-8")
+        found = invoke(saved[0], "--labels", wrong, "-o", tmp_path / "new")
+        assert found.exit_code != 0
+        assert "wrong.json is not a file of topic labels, such as the explorer's page exports" in str(found.exception)
+        assert f"it must be JSON like {example}." in str(found.exception)
+    wrong.write_bytes(b"\xff\xfe")
     found = invoke(saved[0], "--labels", wrong, "-o", tmp_path / "new")
+    assert "cannot be read: it is not text in UTF-8." in str(found.exception)
+
+
+def test_a_missing_file_of_labels_is_named(saved, tmp_path):
+    found = invoke(saved[0], "--labels", tmp_path / "nosuch.json", "-o", tmp_path / "new")
     assert found.exit_code != 0
-    assert "not a file of topic labels" in str(found.exception)
+    assert "file of topic labels" in str(found.exception)
+    assert "nosuch.json cannot be read: No such file or directory." in str(found.exception)
+    assert "Errno" not in str(found.exception)
 
 
 def test_split_learns_from_documents(saved, tmp_path):
