@@ -31,6 +31,7 @@ from .output import print_json, written_to
 
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
+    from ..corpus.text_rule import TextRule
     from ..estimator import AnchorTopicModel
     from ..text_model import TextTopicModel
     from ..text_vectorizer import TextVectorizer
@@ -173,7 +174,7 @@ def _fit_documents(
     from .console import fit_progress, remark, remark_on_anchors
 
     pruned = pruned_by(corpus, vectorizer, quiet)
-    options = own.added_to(guiding.parameters(set(pruned.vocabulary)))
+    options = own.added_to(guiding.parameters(set(pruned.vocabulary), lowercase=_lowercases(pruned.text_rule)))
     named = {
         name: options.pop(name) for name in (*own.others, "anchors", "forbidden_anchors", "strength") if name in options
     }
@@ -217,7 +218,7 @@ def _fit_sketch(
         f"vocabulary: that of the sketch, words in at least {min_df:,} of {counted(sketch.n_docs, 'document')}", quiet
     )
     remark("a sketch holds no documents to refine topics on: these are the paper's", quiet)
-    parameters = own.added_to(guiding.parameters(set(sketch.words(min_df))))
+    parameters = own.added_to(guiding.parameters(set(sketch.words(min_df)), lowercase=_lowercases(sketch.text_rule)))
     model = AnchorTopicModel.from_preset(guiding.preset, topics, **parameters)
     with fit_progress(quiet) as progress:
         model.fit(sketch, progress=progress, min_df=min_df)
@@ -225,6 +226,11 @@ def _fit_sketch(
         "documents": sketch.n_docs, "documents_left_out": sketch.n_skipped, "words": model.n_features_in_,
         "tokens": sketch.n_tokens,
     }  # fmt: skip
+
+
+def _lowercases(rule: TextRule | None) -> bool:
+    """Whether text was brought to lower case; the words of counts are as they are."""
+    return rule is not None and rule.lowercase
 
 
 def _learned(model: AnchorTopicModel) -> dict[str, Any]:
