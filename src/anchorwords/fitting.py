@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -87,7 +87,8 @@ def fit_documents(
     begin = perf_counter()
     report("statistics", 0.0)
     C = cooccurrence_of(source, n_jobs=n_jobs)
-    choice = _choice(C, options, words)
+    rule = source.vocabulary_rule
+    choice = _choice(C, options, words, frozenset() if rule is None else rule.stop_set)
     report("statistics", 1.0)
     logger.info(
         "statistics: %d documents (%d too short), %d words, %d counts, %.2f s",
@@ -177,11 +178,16 @@ def _without_forbidden(
     return again(left), found
 
 
-def _choice(C: Cooccurrence | SketchedCooccurrence, options: FitOptions, words: Sequence[str] | None) -> Choice:
+def _choice(
+    C: Cooccurrence | SketchedCooccurrence,
+    options: FitOptions,
+    words: Sequence[str] | None,
+    stop_words: Container[str] = (),
+) -> Choice:
     K = check_n_components(options.n_components, C.shape[0], f"usable words (n_features = {C.words.n_words})")
     return guided_choice(
         K, options.anchors, options.forbidden, options.min_anchor_docs,
-        used=C.words.mask, df=C.document_frequencies, n_docs=C.n_docs, vocabulary=words,
+        used=C.words.mask, df=C.document_frequencies, n_docs=C.n_docs, vocabulary=words, stop_words=stop_words,
     )  # fmt: skip
 
 

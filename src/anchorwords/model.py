@@ -19,6 +19,9 @@ from .records.table import SHOWN_ROWS
 from .sources.in_use import WordsInUse
 from .stability_record import Stability as Stability
 
+# Characters of a label that a person gives: two lines of text.
+LONGEST_LABEL = 200
+
 
 @dataclass(frozen=True)
 class Edit:
@@ -46,7 +49,8 @@ class Edit:
         before, after = (", ".join(map(str, numbers)) for numbers in (self.topics, self.result))
         if self.action == "rename":
             names = zip(self.topics, self.labels, strict=True)
-            return "renamed " + ", ".join(f'{topic} to "{name}"' if name else f"{topic} back" for topic, name in names)
+            given = (f'{topic} to "{name}"' if name else f"{topic} to its automatic name" for topic, name in names)
+            return f"renamed {', '.join(given)}"
         if self.action == "drop":
             return f"dropped {before}"
         if self.action == "reorder":
@@ -232,8 +236,11 @@ class TopicModel:
         return replace(self, vocabulary=vocabulary)
 
     def with_labels(self, labels: Sequence[str] | None) -> TopicModel:
-        """The same model with these names of its topics."""
-        return replace(self, labels=None if labels is None else checked_labels(labels, self.n_components))
+        """The same model with these names of its topics, of at most 200 characters each."""
+        checked = None if labels is None else checked_labels(labels, self.n_components)
+        for topic, label in zip(self.ids, checked or (), strict=False):
+            require_short_label(label, topic)
+        return replace(self, labels=checked)
 
     def __repr__(self) -> str:
         return f"TopicModel({self.n_words} words, {self.n_components} topics)"
@@ -300,6 +307,14 @@ def checked_labels(labels: Any, n_topics: int) -> tuple[str, ...]:
     if len(found) != n_topics:
         raise InputError(f"labels must name each of the {n_topics} topics once, in the order of topic ids.")
     return tuple(map(str, found))
+
+
+def require_short_label(label: str, topic: int) -> None:
+    """Raise InputError for a label that no table or figure could show. Folders that hold one still load."""
+    if len(label) > LONGEST_LABEL:
+        raise InputError(
+            f"the label of topic {topic} must have at most {LONGEST_LABEL} characters, but has {len(label):,}: shorten it."
+        )
 
 
 def _checked_labels(labels: Any, n_topics: int) -> tuple[str, ...] | None:

@@ -58,10 +58,24 @@ def test_bad_usage(saved, tmp_path, arguments, words):
 
 def test_a_file_that_holds_no_labels_is_refused(saved, tmp_path):
     wrong = tmp_path / "wrong.json"
-    wrong.write_text("[1]", encoding="utf-8")
+    example = '{"format": "anchorwords-topic-labels", "format_version": 1, "labels": {"3": "space flight"}}'
+    for content in ("[1]", "{", '{"3": "space flight"}'):
+        wrong.write_text(content, encoding="utf-8")
+        found = invoke(saved[0], "--labels", wrong, "-o", tmp_path / "new")
+        assert found.exit_code != 0
+        assert "wrong.json is not a file of topic labels, such as the explorer's page exports" in str(found.exception)
+        assert f"it must be JSON like {example}." in str(found.exception)
+    wrong.write_bytes(b"\xff\xfe")
     found = invoke(saved[0], "--labels", wrong, "-o", tmp_path / "new")
+    assert "cannot be read: it is not text in UTF-8." in str(found.exception)
+
+
+def test_a_missing_file_of_labels_is_named(saved, tmp_path):
+    found = invoke(saved[0], "--labels", tmp_path / "nosuch.json", "-o", tmp_path / "new")
     assert found.exit_code != 0
-    assert "not a file of topic labels" in str(found.exception)
+    assert "file of topic labels" in str(found.exception)
+    assert "nosuch.json cannot be read: No such file or directory." in str(found.exception)
+    assert "Errno" not in str(found.exception)
 
 
 def test_split_learns_from_documents(saved, tmp_path):
@@ -162,3 +176,79 @@ def test_trees_that_cannot_be_drawn(saved, tmp_path, monkeypatch, arguments, cod
     assert found.exit_code == code
     assert words in " ".join(f"{found.output} {found.exception}".replace("│", " ").split())
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_the_model_to_edit_is_not_replaced(saved, tmp_path, linked):
+    folder, model, _ = saved
+    output = folder
+    if linked:
+        output = tmp_path / "link"
+        output.symlink_to(folder, target_is_directory=True)
+    found = invoke(folder, "--drop", 0, "-o", output)
+    assert found.exit_code == 2
+    assert "name another folder" in " ".join(found.output.replace("│", " ").split())
+    assert aw.load_model(folder).model_.ids == model.model_.ids
+
+
+def test_replacing_another_model_is_said(saved, tmp_path):
+    first = invoke(saved[0], "--drop", 0, "-o", tmp_path / "new")
+    assert "in place of" not in first.output
+    again = invoke(saved[0], "--drop", 1, "-o", tmp_path / "new")
+    assert "in place of the model that was there" in " ".join(again.output.split())
+    assert aw.load_model(tmp_path / "new").model_.ids == (0, 2, 3, 4)
+
+
+def test_long_labels_are_refused_or_cut_in_a_terminal(saved, tmp_path):
+    folder, _, corpus = saved
+    found = invoke(folder, "--rename", f"1={'x' * 201}", "-o", tmp_path / "new")
+    assert "must have at most 200 characters, but has 201" in str(found.exception)
+    found = invoke(folder, "--rename", f"1={'x' * 200}", "-o", tmp_path / "new", "-q", "--json")
+    assert {row["label"] for row in json.loads(found.stdout)["topics"]} >= {"x" * 200}
+    table = {"label": ["one", "other"] * 200, "year": list(range(2000, 2008)) * 50}
+    aw.Corpus(corpus.counts, corpus.vocabulary, documents=table).save(tmp_path / "corpus")
+    for command in (
+        ["topics"],
+        ["groups", "--by", "label", "--top", "5"],
+        ["trends", "--by", "year"],
+    ):
+        source = [] if command == ["topics"] else [str(tmp_path / "corpus")]
+        shown = CliRunner().invoke(
+            app, [command[0], str(tmp_path / "new"), *source, *command[1:]], env={"COLUMNS": "200"}
+        )
+        assert f"{'x' * 59}…" in "".join(shown.output.split()), shown.output
+        assert "x" * 60 not in "".join(shown.output.split())
+
+
+def test_edit_says_what_it_did(saved, tmp_path):
+    first = invoke(saved[0], "--drop", 4, "-o", tmp_path / "first")
+    assert "dropped 4" in first.output.splitlines()
+    arguments = ("--merge", "3,1", "--rename", "2=space", "--rename", "0=", "-n", 2)
+    found = invoke(tmp_path / "first", *arguments, "-o", tmp_path / "new")
+    lines = found.output.splitlines()
+    assert "dropped 4" not in lines
+    assert "merged 3, 1 into 3" in lines
+    assert 'renamed 2 to "space", 0 to its automatic name' in lines
+    quiet = invoke(tmp_path / "first", *arguments, "-q", "-o", tmp_path / "new")
+    assert quiet.output == ""
+    one = invoke(saved[0], "--reduce", 1, "-o", tmp_path / "one")
+    assert "1 topic written to" in " ".join(one.output.split())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--merge", "1,1"),
+        ("--merge", "1"),
+        ("--merge", "1,2", "--merge", "2,3"),
+        ("--drop", "1,1"),
+        ("--rename", "9=x"),
+        ("--reduce", "9"),
+        ("--reduce", "0"),
+    ],
+)
+def test_messages_have_no_names_of_python_parameters(saved, tmp_path, arguments):
+    found = invoke(saved[0], *arguments, "-o", tmp_path / "new")
+    assert found.exit_code != 0
+    assert not {"n_topics", "groups", "order"} & set(f"{found.output} {found.exception}".split())
+    assert not (tmp_path / "new").exists()

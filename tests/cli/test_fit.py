@@ -12,6 +12,8 @@ import typer
 
 import anchorwords as aw
 from anchorwords.cli.guidance import as_anchor, documents_or_share
+from anchorwords.cli.guidance import words_of as guided_words
+from anchorwords.exceptions import UnknownWordWarning
 from anchorwords.presets import preset
 
 from .test_cli import run as run_process
@@ -171,10 +173,32 @@ def test_names_may_hold_commas():
         as_anchor(" , ", set())
 
 
+def test_words_follow_the_case_of_the_text():
+    assert as_anchor("SQL,iOS", {"sql", "iOS"}, lowercase=True) == ["sql", "iOS"]
+    assert as_anchor("SQL", {"sql"}) == "SQL"  # the words of counts are as they are
+    assert guided_words("SQL,Xss", {"sql", "xss"}, "--forbid", lowercase=True) == ["sql", "xss"]
+
+
+def test_capitals_and_stop_words_of_text(tmp_path):
+    rng = np.random.default_rng(0)
+    things = [[f"thing{k}{one}" for one in "abcdefgh"] for k in range(3)]
+    lines = [" ".join(["The", *rng.choice(things[rng.integers(3)], 12), *rng.choice(things[0], 4)]) for _ in range(300)]
+    (tmp_path / "texts.txt").write_text("\n".join(lines).title(), encoding="utf-8")
+    arguments = ("--anchor", "Thing0A", "--anchor", "the", "--forbid", "THING1B,thing1c", "--max-df", "1.0")
+    with pytest.warns(UnknownWordWarning, match=r"anchors: a word is not .* left out: 'the' \(a stop word\)\."):
+        done = run("fit", tmp_path / "texts.txt", "-k", 3, "-q", "-o", tmp_path / "model", *arguments)
+    assert done.returncode == 0, done.stderr
+    model = aw.load_model(tmp_path / "model").estimator_
+    assert words_of(model, model.anchors_)[0] == "thing0a"
+    assert list(model.forbidden_anchors) == ["thing1b", "thing1c"]
+
+
 def test_a_forbidden_word_is_no_anchor(folder, tmp_path):
     free, _ = fitted(folder / "corpus", tmp_path)
     barred = words_of(free, free.anchors_)[:2]
     model, _ = fitted(folder / "corpus", tmp_path, "--forbid", barred[0], "--forbid", barred[1])
+    again, _ = fitted(folder / "corpus", tmp_path, "--forbid", ",".join(barred))
+    np.testing.assert_array_equal(again.anchors_, model.anchors_)
     assert not set(barred) & set(words_of(model, model.anchors_))
 
 
@@ -284,6 +308,9 @@ def test_a_sketch_has_the_papers_topics(folder, tmp_path):
         ("corpus", ["--replicates", "4", "--rectifier", "ap"], 2, "--replicates are rectified by ENN"),
         ("corpus", ["--replicates", "-1"], 2, "--replicates"),
         ("corpus", ["--anchor", ","], 2, "--anchor must name a word"),
+        ("corpus", ["--forbid", ","], 2, "--forbid must name a word"),
+        ("corpus", ["--strength", "1"], 2, "--strength holds topics to the words of --anchor: give both"),
+        ("corpus", ["--strength", "1", "--anchor", "w003", "--no-refine"], 2, "--strength matters while topics are"),
         ("corpus", ["--preset", "poets"], 2, "poets"),
         ("corpus", ["--min-anchor-docs", "many"], 2, "or a share between 0 and 1, but is 'many'"),
         ("corpus", ["--min-anchor-docs", "0"], 2, "or a share between 0 and 1, but is '0'"),

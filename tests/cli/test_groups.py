@@ -84,14 +84,29 @@ def test_the_table_shows_what_stands_out(folder, sampled):
     assert len(lines) == len(found.groups)
     everywhere = found.n_docs @ found.prevalence / found.n_docs.sum()
     words = aw.prominent_words(aw.load_model(folder / "model"), 3)
+    assert done.stdout.splitlines()[0].split()[-3:] == ["topic", "label", "words"]
     for g, line in enumerate(lines):
         k = int(np.argmax(found.prevalence[g] - everywhere))
         assert line.split()[:4] == ["kind", str(g), str(found.n_docs[g]), f"{100 * found.prevalence[g, k]:.1f}%"]
-        assert line.split()[-4:] == [str(k), *words[k]]
+        assert " ".join(line.split()).endswith(f" {k} {found.labels[k]} {' '.join(words[k])}")
     # Each kind of document has a topic that stands out in no other.
-    assert len({line.split()[-4] for line in lines}) == 5
-    assert "left out: 1 documents without a group, 0 without a known word" in done.stderr
+    assert len({line.split()[-7] for line in lines}) == 5
+    assert "left out: 1 document without a group, 0 without a known word" in done.stderr
     assert len(groups(folder, "--top", 2).stdout.splitlines()) == 1 + 2 * 5
+
+
+def test_some_topics(folder, tmp_path):
+    rows = [row for row in expected(folder).rows() if row["topic"] in (1, 3)]
+    assert json.loads(groups(folder, "--topics", "3,1", "--json").stdout)["rows"] == rows
+    lines = groups(folder, "--topics", "3,1").stdout.splitlines()[1:]
+    assert len(lines) == 2 * 5
+    for group in range(5):
+        pair = "\n".join(" ".join(line.split()) for line in lines[2 * group : 2 * group + 2])
+        assert all(f" {k} {expected(folder).labels[k]} " in pair for k in (1, 3))
+    assert len(groups(folder, "--topics", "3,1", "--top", 1).stdout.splitlines()) == 1 + 5
+    done = groups(folder, "--topics", "3,1", "-o", tmp_path / "shares.csv")
+    assert "5 groups x 2 topics written" in " ".join(done.stderr.split())
+    assert "there is no topic 9" in groups(folder, "--topics", "9", code=1).stderr
 
 
 def test_a_table_for_other_programs(folder, tmp_path):
@@ -117,7 +132,7 @@ def test_a_group_of_one_document_has_no_interval(folder, tmp_path):
 def test_small_groups_are_left_out_and_said(folder):
     done = groups(folder, by="alone")
     assert "[bold]alone" not in done.stdout
-    assert "1 groups of fewer than 5 documents, with 1 documents" in " ".join(done.stderr.split())
+    assert "1 group of fewer than 5 documents, with 1 document in no other group" in " ".join(done.stderr.split())
     told = json.loads(groups(folder, "--json", by="alone").stdout)
     assert (told["min_docs"], told["small_groups"], told["documents_in_small_groups"]) == (5, 1, 1)
 
@@ -143,6 +158,8 @@ def test_small_groups_are_left_out_and_said(folder):
             "labels.csv has 601 rows for 600 documents: there must be one for each, in their order. Say whether",
         ),
         (["corpus", "--by", "none"], 1, "no document has a value in the column"),
+        (["corpus", "--by", "label", "--split", ""], 2, "--split must be at least one character"),
+        (["corpus", "--by", "label", "--min-docs", "9999"], 1, "keep smaller groups too, or choose a column"),
         (["corpus", "--by", "label", "--level", "1"], 2, "--level must be between 0 and 1"),
         (["corpus", "--by", "label", "--plot", "shares.bmp"], 2, "--plot must end in .svg, .png or .pdf"),
         (["corpus", "--by", "label", "-o", "shares.xls"], 2, "--output must end in .csv or .tsv, but is shares.xls"),

@@ -53,10 +53,10 @@ def test_the_table_is_the_default(folder):
 def test_paper_style_stands_side_by_side(folder):
     rows = table(folder, 6)
     lines = topics(folder, "-n", 6, "--style", "paper").stdout.splitlines()
-    assert re.split(r"\s{2,}", lines[0].strip()) == ["prominent words", "characteristic words"]
+    assert re.split(r"\s{2,}", lines[0].strip()) == ["topic", "prominent words", "characteristic words"]
     for row, line in zip(rows, lines[2:], strict=True):
         starred = [f"*{word}*" if word in row["specific"] else word for word in row["characteristic"]]
-        assert line.split() == [*row["prominent"], *starred]
+        assert line.split() == [str(row["topic"]), *row["prominent"], *starred]
     assert any(row["specific"] for row in rows)
 
 
@@ -74,14 +74,27 @@ def test_paper_style_is_bold_on_a_terminal(folder):
 def test_markdown_is_a_table(folder):
     rows = table(folder, 6)
     lines = topics(folder, "-n", 6, "--style", "markdown").stdout.splitlines()
-    assert lines[:2] == ["| prominent words | characteristic words |", "| --- | --- |"]
+    assert lines[:2] == ["| topic | prominent words | characteristic words |", "| ---: | --- | --- |"]
     for row, line in zip(rows, lines[2:], strict=True):
         words = [f"**{word}**" if word in row["specific"] else word for word in row["characteristic"]]
-        assert line == f"| {' '.join(row['prominent'])} | {' '.join(words)} |"
+        assert line == f"| {row['topic']} | {' '.join(row['prominent'])} | {' '.join(words)} |"
     tables = topics(folder, "--style", "markdown", "--anchors", "--documents", 1, "--corpus", folder / "named").stdout
     assert [len(part.splitlines()) for part in tables.split("\n\n")] == [7, 7, 7]
     for part in tables.strip().split("\n\n"):
         assert len({line.count("|") for line in part.splitlines()}) == 1
+
+
+@pytest.mark.parametrize("style", ["table", "paper", "markdown"])
+def test_topics_without_a_name_of_their_own_have_automatic_ones(folder, tmp_path, style):
+    model = aw.load_model(folder / "model")
+    named = aw.rename_topics(model, {2: "space flight"})
+    named.save(tmp_path / "model")
+    shown = topics(tmp_path, "--style", style).stdout
+    assert "space flight" in shown
+    rows = {row["topic"]: row["label"] for row in aw.topic_table(named)}
+    assert len(rows) == 5
+    for topic, label in rows.items():
+        assert any(line.replace("|", " ").split()[:1] == [str(topic)] and label in line for line in shown.splitlines())
 
 
 def test_hostile_words_stay_harmless(tmp_path, sampled):
@@ -214,7 +227,7 @@ def test_side_by_side_marks_what_is_not_listed(sure):
     lines = topics(sure, "-n", 6, "--ranking", "frex", "--style", "markdown").stdout.splitlines()[2:7]
     for row, line in zip(rows, lines, strict=True):
         words = [word if word in row["words"] else f"**{word}**" for word in row["characteristic"]]
-        assert line == f"| {' '.join(row['words'])} | {' '.join(words)} |"
+        assert line == f"| {row['topic']} | {' '.join(row['words'])} | {' '.join(words)} |"
 
 
 def test_the_weight_of_probability(folder):

@@ -84,7 +84,7 @@ def test_the_table(folder):
     assert set(listed[4:]) <= fallen
     assert "599 documents in 10 periods (distinct): 2000, ..., 2009." in done.stdout
     assert "1 rising, 1 falling, 0 no clear trend" in done.stdout
-    assert "left out: 1 documents without a time, 0 without a known word" in done.stderr
+    assert "left out: 1 document without a time, 0 without a known word" in done.stderr
     assert "rising words" not in trends(folder, "-n", 0).stdout
 
 

@@ -41,3 +41,8 @@ def test_nothing_to_say():
         warnings.simplefilter("error")
         warn_of_missing([], WORDS, "anchors")
         warn_of_absent([], "anchors")
+
+
+def test_stop_words_are_called_so():
+    with pytest.warns(UnknownWordWarning, match=r"left out: 'the' \(a stop word\)\."):
+        warn_of_missing(["the"], ["theme", "these"], "anchors", stop_words=frozenset({"the"}))

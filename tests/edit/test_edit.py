@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 import anchorwords as aw
 from anchorwords.datasets import make_topics
 from anchorwords.edit.split import _expected_counts
-from anchorwords.exceptions import InputError
+from anchorwords.exceptions import DegenerateWarning, InputError
 from anchorwords.interpret.compositions import document_compositions
 from anchorwords.sources.convert import as_source
 from anchorwords.storage.model_folder import _check, _facts_of, _tensors_of
@@ -93,6 +95,20 @@ def test_merged_labels_are_kept(model):
     assert aw.merge_topics(named, [[5, 2, 0]]).model_.labels[0] == "b + a"
 
 
+def test_merged_labels_are_cut_at_the_limit(model, tmp_path):
+    named = aw.rename_topics(model, {2: "a" * 200, 5: "b"})
+    merged = aw.merge_topics(named, [[2, 5]])
+    label = merged.model_.labels[merged.model_.position(2)]
+    assert label == "a" * 199 + "…"
+    assert aw.rename_topics(merged, {2: label}).model_.labels == merged.model_.labels
+
+
+def test_a_saved_model_with_a_long_label_loads(model, tmp_path):
+    long = replace(model.model_, labels=("x" * 10_000, *[""] * (K - 1)))
+    model.with_model(long).save(tmp_path / "model")
+    assert aw.load_model(tmp_path / "model").model_.labels == long.labels
+
+
 @pytest.mark.parametrize("into", [2, 3])
 def test_merging_a_split_gives_the_topic_back(fitted, data, into):
     split = aw.split_topic(fitted, 2, data, into=into)
@@ -117,6 +133,17 @@ def test_split_finds_the_topics_that_were_merged(data):
     nearest = distance.argmin(axis=1)
     assert sorted(nearest) == [0, 1]
     assert distance.min(axis=1).max() < 0.25  # unrelated topics of this corpus are more than 0.8 apart
+
+
+def test_small_sub_topics_are_warned_of(model, data):
+    """One topic in six: most sub-topics have next to nothing to learn from."""
+    with pytest.warns(
+        DegenerateWarning, match=r"into 6 gives sub-topics with [\d., %]+ of it, of which 4 have"
+    ) as found:
+        split = aw.split_topic(model, 1, data, into=6)
+    assert "split it into 2." in str(found[0].message)
+    shares = split.model_.prevalence[1:7] / model.model_.prevalence[1]
+    assert np.count_nonzero(shares < 0.01) == 4
 
 
 def test_expected_counts_share_out_the_tokens(model, data):
@@ -221,11 +248,18 @@ def test_copies_of_a_topic_are_joined_first(model, data):
     [
         (lambda m: aw.merge_topics(m, [[1, 99]]), "no topic 99"),
         (lambda m: aw.merge_topics(m, [[1]]), "at least two"),
-        (lambda m: aw.merge_topics(m, [[1, 2], [2, 3]]), "topic 2 twice"),
+        (lambda m: aw.merge_topics(m, [[1, 2], [2, 3]]), "topics to merge: topic 2 is named twice"),
+        (lambda m: aw.merge_topics(m, [[3, 3]]), "topics to merge: topic 3 is named twice"),
         (lambda m: aw.merge_topics(m, "1,2"), "list of lists"),
+        (lambda m: aw.drop_topics(m, [1, 1]), "topics to drop: topic 1 is named twice"),
+        (lambda m: aw.reorder_topics(m, [1, 1]), "order of topics: topic 1 is named twice"),
         (lambda m: aw.drop_topics(m, list(range(K))), "at least one topic must remain"),
         (lambda m: aw.rename_topics(m, {1: 3}), "dict of topic ids"),
-        (lambda m: aw.reduce_topics(m, K + 1), "at most 6"),
+        (
+            lambda m: aw.rename_topics(m, {1: "x" * 201}),
+            "label of topic 1 must have at most 200 characters, but has 201",
+        ),
+        (lambda m: aw.reduce_topics(m, K + 1), "6 topics cannot be reduced to 7: ask for at most 6"),
         (lambda m: aw.split_topic(m, 1, np.ones((3, 240)), into=1), "at least 2"),
         (lambda m: aw.split_topic(m, 1, np.ones((3, 240))), "needs 20 documents"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 from urllib.parse import quote
 
 import numpy as np
@@ -83,12 +84,13 @@ def hostile(tmp_path_factory):
     names = [f"{WORDS[m]} {m}" for m in range(40)]
     texts = [f"{WORDS[-1 - m]} {MARKUP[m % len(MARKUP)]}" for m in range(40)]
     path = tmp_path_factory.mktemp("hostile") / "topics.html"
+    # A folder may hold longer labels than with_labels takes.
+    labels = (MARKUP[0], TEMPLATES[0], "\u202e" + SCRIPTS[0], LONG[0], "")
     explorer(
-        model,
+        replace(model, labels=labels),
         path,
         aw.Corpus(counts, WORDS, names, documents={MARKUP[1]: [GROUPS[m % len(GROUPS)] for m in range(40)]}),
         title="</title><script>window.hacked=1</script> {{data}} $& \u202e" + "T" * 500,
-        labels=[MARKUP[0], TEMPLATES[0], "\u202e" + SCRIPTS[0], LONG[0], ""],
         texts=texts,
         time=np.arange(40) // 10,
         by=MARKUP[1],

@@ -133,3 +133,13 @@ def test_nothing_is_asked_that_could_not_be_kept(model, tmp_path):
     with pytest.raises(InputError, match="is not a file of labels"):
         label_topics(model, labeller, cache=tmp_path)
     assert labeller.asked == []
+
+
+def test_labels_have_a_limit(model, tmp_path):
+    with pytest.raises(
+        InputError, match=r"label of topic 0 must have at most 200 characters, but has 10,000: shorten it"
+    ):
+        label_topics(model, lambda *_: "x" * 10_000, cache=tmp_path / "cache.json")
+    assert not (tmp_path / "cache.json").exists()
+    with pytest.raises(InputError, match="label of topic 1 must have at most 200 characters"):
+        model.with_labels(["x" * 200, "x" * 201, *[""] * (model.n_components - 2)])

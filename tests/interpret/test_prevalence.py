@@ -305,7 +305,7 @@ def test_small_groups_are_left_out_and_counted(model, sampled):
     every = prevalence_by(model, sampled.corpus, labels, min_docs=1)
     assert every.groups == ("b", "c", "a", "d")
     np.testing.assert_array_equal(every.prevalence[:2], found.prevalence)
-    with pytest.raises(InputError, match=r"no group has 400 documents .* the largest has 302: lower min_docs"):
+    with pytest.raises(InputError, match=r"no group has 400 documents .* the largest has 302: keep smaller groups too"):
         prevalence_by(model, sampled.corpus, labels, min_docs=400)
 
 

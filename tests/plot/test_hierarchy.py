@@ -56,7 +56,7 @@ def test_ids_and_labels_of_edited_topics(model_of):
 
 
 def test_any_label_is_drawn_as_text(model_of, tmp_path):
-    named = aw.rename_topics(model_of(60, 10), {k: word * 30 for k, word in enumerate(ODD_WORDS)})
+    named = aw.rename_topics(model_of(60, 10), {k: (word * 30)[:200] for k, word in enumerate(ODD_WORDS)})
     (path,) = plot.save(plot.hierarchy(named, n_topics=4), tmp_path / "tree.png", dpi=60)
     assert path.stat().st_size > 0
 
@@ -64,7 +64,7 @@ def test_any_label_is_drawn_as_text(model_of, tmp_path):
 def test_bad_cuts_are_refused(model_of):
     model = model_of(60, 4)
     for n in (0, 5, 1.5):
-        with pytest.raises(InputError, match="n_topics"):
+        with pytest.raises(InputError, match=r"n_topics must be|cannot be cut into 5"):
             plot.hierarchy(model, n_topics=n)
     with pytest.raises(InputError, match="TopicModel"):
         plot.hierarchy("model")

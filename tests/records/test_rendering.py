@@ -114,6 +114,15 @@ def test_lines_of_text_have_a_limit_and_hold_nothing_dangerous(words):
     assert not BAD.search(text.replace("\n", ""))
 
 
+def test_long_names_are_cut_and_wrap():
+    long = "x" * 200
+    table = table_of([{"label": long, "words": ["a", "b"]}], [text_field("label"), words_field("words")], "named")
+    line = text_of([table]).splitlines()[-1]
+    assert line == f"{'x' * 59}…  a b"
+    html = html_of([table])
+    assert f'<td class="aw-wide">{long}</td>' in html
+
+
 def test_long_tables_are_cut_and_say_so():
     rows = [{"a": i} for i in range(400)]
     table = table_of(rows, inferred_fields(rows), "Numbers")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,6 +108,7 @@ def guided_choice(
     df: IntArray,
     n_docs: int,
     vocabulary: Sequence[str] | None = None,
+    stop_words: Container[str] = (),
 ) -> Choice:
     """Guidance as the factorisations take it.
 
@@ -129,10 +130,12 @@ def guided_choice(
         All of them.
     vocabulary : sequence of str, optional
         All words, for those that are given by name.
+    stop_words : container of str
+        Words that were removed, for the warning if one of them is given.
     """
-    named = _Lookup("anchors", used.size, vocabulary)
+    named = _Lookup("anchors", used.size, vocabulary, stop_words)
     groups = _occurring(_groups(anchors, K, named), used, named)
-    barred = _forbidden_columns(forbidden, used.size, vocabulary)
+    barred = _forbidden_columns(forbidden, _Lookup("forbidden anchors", used.size, vocabulary, stop_words))
     both = barred.intersection(column for group in groups for column in group)
     if both:
         raise InputError(f"anchors and forbidden anchors must differ, but {named.name(min(both))} is given as both.")
@@ -203,8 +206,10 @@ class _Lookup:
         Columns that were given by their number.
     """
 
-    def __init__(self, what: str, n_words: int, vocabulary: Sequence[str] | None) -> None:
-        self.what, self._n_words, self.vocabulary = what, n_words, vocabulary
+    def __init__(
+        self, what: str, n_words: int, vocabulary: Sequence[str] | None, stop_words: Container[str] = ()
+    ) -> None:
+        self.what, self._n_words, self.vocabulary, self._stop_words = what, n_words, vocabulary, stop_words
         self._places: dict[str, int] | None = None
         self.missing: list[str] = []
         self.numbers: set[int] = set()
@@ -242,7 +247,8 @@ class _Lookup:
         """Say which words are missing."""
         if self.missing:
             assert self.vocabulary is not None
-            warn_of_missing(self.missing, [str(word) for word in self.vocabulary], self.what, stacklevel=8)
+            known = [str(word) for word in self.vocabulary]
+            warn_of_missing(self.missing, known, self.what, stop_words=self._stop_words, stacklevel=8)
 
 
 def _is_number(entry: Any) -> bool:
@@ -294,12 +300,11 @@ def _occurring(groups: Groups, used: BoolArray, lookup: _Lookup) -> Groups:
     return tuple(left for group in groups if (left := tuple(column for column in group if used[column])))
 
 
-def _forbidden_columns(forbidden: Any, n_words: int, vocabulary: Sequence[str] | None) -> set[int]:
+def _forbidden_columns(forbidden: Any, lookup: _Lookup) -> set[int]:
     if forbidden is None:
         return set()
     if isinstance(forbidden, (str, bytes)) or not isinstance(forbidden, Iterable):
         raise InputError(f"forbidden anchors must be words or columns in a list, but are {forbidden!r}.")
-    lookup = _Lookup("forbidden anchors", n_words, vocabulary)
     columns = {column for entry in forbidden if (column := lookup.column(entry)) is not None}
     lookup.warn()
     return columns

@@ -9,6 +9,7 @@ import typer
 
 from .._markdown import separator_of
 from .._printable import printable
+from ..records.table import counted
 from .console import remark
 from .options import Jobs, given_options, loaded, opened, with_reading
 
@@ -42,13 +43,23 @@ def edit(
     drop: Annotated[list[str] | None, typer.Option(help="Leave topics out, such as 5 or 5,6. May be repeated.")] = None,
     reduce: Annotated[
         int | None,
-        typer.Option(help="Merge similar topics until N are left; topics --tree draws which ones.", metavar="N"),
+        typer.Option(min=1, help="Merge similar topics until N are left; topics --tree draws which ones.", metavar="N"),
     ] = None,
-    order: Annotated[str | None, typer.Option(help="Put these topics first, in this order, such as 4,1.")] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            help="Put these topics first, in this order, such as 4,1. This orders the columns that transform and "
+            "export write; tables list topics by prevalence."
+        ),
+    ] = None,
     rename: Annotated[
-        list[str] | None, typer.Option(help="Name a topic, such as 2='space flight'. May be repeated.")
+        list[str] | None,
+        typer.Option(
+            help="Name a topic, such as 2='space flight'; an empty name, such as 2=, brings the automatic name back. May be "
+            "repeated."
+        ),
     ] = None,
-    words: Annotated[int, typer.Option(help="Words listed per topic.", min=1)] = 8,
+    words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words to show per topic.")] = 8,
     jobs: Jobs = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the topics as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
@@ -81,6 +92,9 @@ def edit(
     first = None if order is None else _topics(order, "--order")
     names = dict(_name(text) for text in rename or ())
     require_writable_target(output)
+    if model.exists() and output.exists() and output.samefile(model):
+        raise typer.BadParameter(f"--output {output} is the model to edit, which stays as it is: name another folder.")
+    replacing = (output / "model.json").exists()
     fitted: Any = loaded(model)
     edited = fitted
     if labels is not None:
@@ -101,7 +115,10 @@ def edit(
     if names:
         edited = rename_topics(edited, names)
     edited.save(output)
-    _show(edited, output, words, as_json, quiet)
+    done = edited.model_.edits[len(fitted.model_.edits) :]
+    for one in done:
+        remark(one.sentence(), quiet)
+    _show(edited, output, replacing, words, as_json, quiet)
 
 
 def _check_documents(splitting: bool, corpus: str | None, reading: dict[str, Any]) -> None:
@@ -141,10 +158,11 @@ def _name(text: str) -> tuple[int, str]:
     return int(number), label
 
 
-def _show(edited: Any, output: Path, words: int, as_json: bool, quiet: bool) -> None:
+def _show(edited: Any, output: Path, replacing: bool, words: int, as_json: bool, quiet: bool) -> None:
     from ..interpret.naming import ranking_for, topic_names
     from ..interpret.topic_words import by_prevalence, top_words
-    from .output import print_json
+    from ..records.text import shortened
+    from .output import print_json, written_to
 
     record = edited.model_
     names, listed = topic_names(record), top_words(record, words, ranking=ranking_for(record))
@@ -162,8 +180,8 @@ def _show(edited: Any, output: Path, words: int, as_json: bool, quiet: bool) -> 
     elif not quiet:
         for row in rows:
             # An automatic name would repeat the words after it.
-            label = record.labels[record.position(row["topic"])] if record.labels is not None else ""
+            label = shortened(record.labels[record.position(row["topic"])]) if record.labels is not None else ""
             text = separator_of(row["words"]).join(row["words"])
             line = f"{row['topic']:>4}  {row['prevalence']:6.1%}  {f'{label}: ' if label else ''}{text}"
             typer.echo(printable(line))
-    remark(f"{record.n_components} topics written to {output}", quiet)
+    remark(f"{counted(record.n_components, 'topic')} {written_to(output, replacing)}", quiet)

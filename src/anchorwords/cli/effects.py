@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..records.table import counted
 from .drawing import draw, require_drawable
 from .options import Jobs, Json, Quiet, Source, Spreadsheet, TopicIds, loaded, opened, parsed_ids, with_reading
 from .output import print_json, suffix_of, table_lines
@@ -109,7 +110,10 @@ def effects(
     if output is not None and suffix is not None:
         with file_written_whole(output) as partial:
             write_lines(partial, table_lines(found.rows(), suffix, spreadsheet))
-        remark(f"{len(found.terms)} coefficients x {len(found.topics)} topics written to {output}", quiet)
+        remark(
+            f"{counted(len(found.terms), 'coefficient')} x {counted(len(found.topics), 'topic')} written to {output}",
+            quiet,
+        )
     if plot is not None:
         from ..plot.effects import effects as coefficients
         from ..plot.effects import predicted

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..records.table import counted
 from .guidance import checked_replicates
 from .options import Jobs, Json, Quiet, Source, loaded, opened, with_reading
 from .output import print_json
@@ -82,8 +83,8 @@ def evaluate(
         return
     about = result["reference"]
     say(
-        f"{about['topics']} topics, measured on {about['documents']:,} documents ({about['too_short']:,} too short) and "
-        f"{about['words']:,} words\n"
+        f"{counted(about['topics'], 'topic')}, measured on {counted(about['documents'], 'document')} "
+        f"({about['too_short']:,} too short) and {counted(about['words'], 'word')}\n"
     )
     measured, sure = [known for known in METRICS if known.name in result], _sureness(result)
     print_listing(metrics_as_listing(measured + sure[:1], result), apart=False)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._printable import json_text
+from ..records.table import counted
 from .options import Jobs, Quiet, given_options, loaded, opened, with_reading
 from .output import as_plain, suffix_of
 
@@ -113,7 +114,7 @@ def explore(
     if output is not None and not quiet:
         size = output.stat().st_size / 1e3
         how_to = "" if as_json else ": open it in any browser, it needs no network and no other file"
-        say(f"{fitted.n_components} topics written to {output} ({size:,.0f} kB){how_to}")
+        say(f"{counted(fitted.n_components, 'topic')} written to {output} ({size:,.0f} kB){how_to}")
     if serve:
         _shown(whole, port or 0, not no_browser, quiet)
     elif output is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._printable import json_text
+from ..records.table import counted
 from .options import Jobs, Quiet, given_options, loaded, opened, with_reading
 from .output import as_plain
 
@@ -97,7 +98,7 @@ def export(
             else:
                 assert source is not None
                 write_lines(partial, _pyldavis(fitted, source, reading, quiet, jobs))
-    remark(f"{fitted.n_components} topics written to {output}", quiet)
+    remark(f"{counted(fitted.n_components, 'topic')} written to {output}", quiet)
 
 
 def _pyldavis(

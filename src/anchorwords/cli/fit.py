@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from ..records.table import counted
 from .guidance import Guidance, with_guiding
 from .options import (
     AnySeed,
@@ -26,10 +27,11 @@ from .options import (
     with_reading,
     with_stop_words,
 )
-from .output import print_json
+from .output import print_json, written_to
 
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
+    from ..corpus.text_rule import TextRule
     from ..estimator import AnchorTopicModel
     from ..text_model import TextTopicModel
     from ..text_vectorizer import TextVectorizer
@@ -172,7 +174,7 @@ def _fit_documents(
     from .console import fit_progress, remark, remark_on_anchors
 
     pruned = pruned_by(corpus, vectorizer, quiet)
-    options = own.added_to(guiding.parameters(set(pruned.vocabulary)))
+    options = own.added_to(guiding.parameters(set(pruned.vocabulary), lowercase=_lowercases(pruned.text_rule)))
     named = {
         name: options.pop(name) for name in (*own.others, "anchors", "forbidden_anchors", "strength") if name in options
     }
@@ -212,9 +214,11 @@ def _fit_sketch(
         raise typer.BadParameter(f"--{option} cannot be applied to a sketch, whose words were chosen when it was built")
     sketch = load_sketch(folder)
     min_df = int(VocabularyRule.for_corpus(sketch, **chosen(choosing)).min_df)
-    remark(f"vocabulary: that of the sketch, words in at least {min_df:,} of {sketch.n_docs:,} documents", quiet)
+    remark(
+        f"vocabulary: that of the sketch, words in at least {min_df:,} of {counted(sketch.n_docs, 'document')}", quiet
+    )
     remark("a sketch holds no documents to refine topics on: these are the paper's", quiet)
-    parameters = own.added_to(guiding.parameters(set(sketch.words(min_df))))
+    parameters = own.added_to(guiding.parameters(set(sketch.words(min_df)), lowercase=_lowercases(sketch.text_rule)))
     model = AnchorTopicModel.from_preset(guiding.preset, topics, **parameters)
     with fit_progress(quiet) as progress:
         model.fit(sketch, progress=progress, min_df=min_df)
@@ -222,6 +226,11 @@ def _fit_sketch(
         "documents": sketch.n_docs, "documents_left_out": sketch.n_skipped, "words": model.n_features_in_,
         "tokens": sketch.n_tokens,
     }  # fmt: skip
+
+
+def _lowercases(rule: TextRule | None) -> bool:
+    """Whether text was brought to lower case; the words of counts are as they are."""
+    return rule is not None and rule.lowercase
 
 
 def _learned(model: AnchorTopicModel) -> dict[str, Any]:
@@ -268,12 +277,13 @@ def _show(
         return
     where = (
         "" if output is None
-        else f", written to {output}{' in place of the model that was there' if replacing else ''}; read them with: "
+        else f", {written_to(output, replacing)}; read them with: "
         f"anchorwords topics {output}, look at them with: anchorwords explore {output}"
     )  # fmt: skip
     say(
-        f"{summary['topics']} topics of {summary['documents']:,} documents ({summary['documents_left_out']:,} too short) "
-        f"and {summary['words']:,} words in {summary['seconds']:.1f} s{where}"
+        f"{counted(summary['topics'], 'topic')} of {counted(summary['documents'], 'document')} "
+        f"({summary['documents_left_out']:,} too short) and {counted(summary['words'], 'word')} in "
+        f"{summary['seconds']:.1f} s{where}"
     )
     if output is None:
         say()

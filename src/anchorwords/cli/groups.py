@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from ..records.table import counted
 from .drawing import draw, require_drawable
-from .options import Jobs, Json, Quiet, Source, Spreadsheet, loaded, opened, with_reading
+from .options import Jobs, Json, Quiet, Source, Spreadsheet, TopicIds, loaded, opened, parsed_ids, with_reading
 from .output import print_json, suffix_of, table_lines
 
 
@@ -31,7 +32,15 @@ def groups(
             "--output", "-o", help="Write all groups and topics to this .csv or .tsv file, whole or not at all."
         ),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Topics to show per group: those that stand out most.")] = 3,
+    topics: TopicIds = None,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Topics to show per group: those that stand out most. Default: 3, or all topics of --topics.",
+            show_default=False,
+        ),
+    ] = None,
     words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words to show per topic.")] = 6,
     split: Annotated[
         str | None,
@@ -80,45 +89,58 @@ def groups(
     from .listings import groups_as_listing
     from .tables import print_listing
 
+    wanted = None if topics is None else parsed_ids(topics)
     suffix = None if output is None else suffix_of(output, (".csv", ".tsv"))
     if spreadsheet and output is None:
         raise typer.BadParameter("--spreadsheet is about the table that --output writes: give both")
     if order not in ORDERS:
         raise typer.BadParameter(f"--order must be one of {', '.join(ORDERS)}, but is {order}")
+    if split == "":
+        raise typer.BadParameter("--split must be at least one character, such as ';', but is empty")
     if not 0.0 < level < 1.0:
         raise typer.BadParameter(f"--level must be between 0 and 1, such as 0.9, but is {level}")
     require_drawable(plot)
     if output is not None:
         require_writable_file(output)
     fitted = loaded(model)
+    for topic in wanted or ():
+        fitted.model_.position(topic)  # an unknown id is reported before documents are read
     with opened(source, reading, quiet, jobs, like=fitted, column=by) as corpus, working("Documents", quiet):
         found = prevalence_by(
             fitted, corpus, by, separator=split, min_docs=min_docs, order=order, level=level, by_tokens=by_tokens,
             n_jobs=jobs,
         )  # fmt: skip
+    rows = [row for row in found.rows() if wanted is None or row["topic"] in wanted]
     if output is not None and suffix is not None:
         with file_written_whole(output) as partial:
-            write_lines(partial, table_lines(found.rows(), suffix, spreadsheet))
-        remark(f"{len(found.groups)} groups x {fitted.n_components} topics written to {output}", quiet)
+            write_lines(partial, table_lines(rows, suffix, spreadsheet))
+        remark(
+            f"{counted(len(found.groups), 'group')} x {counted(len(rows) // len(found.groups), 'topic')} written to "
+            f"{output}",
+            quiet,
+        )
     if plot is not None:
         from ..plot.groups import groups as figure
 
-        draw(lambda: figure(found), plot, quiet)
+        draw(lambda: figure(found, wanted), plot, quiet)
     if as_json:
         about = {"level": found.level, "documents_without_label": found.n_without_group,
                  "documents_without_known_words": found.n_without_words, "min_docs": found.min_docs,
                  "small_groups": found.n_small_groups, "documents_in_small_groups": found.n_in_small_groups}  # fmt: skip
-        print_json(about | {"rows": found.rows()})
+        print_json(about | {"rows": rows})
     elif output is None:
         listed = top_words(fitted, words, ranking=ranking_for(fitted))
-        print_listing(groups_as_listing(found, listed, top, by_tokens), apart=False)
+        words_of = dict(zip(fitted.model_.ids, listed, strict=True))
+        shown = top or (3 if wanted is None else len(wanted))
+        print_listing(groups_as_listing(found, words_of, shown, by_tokens, wanted), apart=False)
     remark(
-        f"left out: {found.n_without_group:,} documents without a group, {found.n_without_words:,} without a known word",
+        f"left out: {counted(found.n_without_group, 'document')} without a group, "
+        f"{found.n_without_words:,} without a known word",
         quiet,
     )
     if found.n_small_groups:
         remark(
-            f"left out: {found.n_small_groups:,} groups of fewer than {min_docs} documents, with "
-            f"{found.n_in_small_groups:,} documents that are in no other group; --min-docs 1 keeps them",
+            f"left out: {counted(found.n_small_groups, 'group')} of fewer than {min_docs} documents, with "
+            f"{counted(found.n_in_small_groups, 'document')} in no other group; --min-docs 1 keeps them",
             quiet,
         )

@@ -31,6 +31,7 @@ class Guidance(NamedTuple):
     anchors : tuple of str
         One a topic, as they were typed: a word, or several with commas between them.
     forbidden : tuple of str
+        As they were typed, like ``anchors``.
     min_anchor_docs : int, float, "auto" or None
         None is the preset's, as is ``refine``.
     refine : bool or None
@@ -49,15 +50,16 @@ class Guidance(NamedTuple):
     replicates: int = 0
     strength: float | None = None
 
-    def parameters(self, words: Collection[str]) -> dict[str, Any]:
-        """Arguments of AnchorTopicModel; ``words`` are those of the documents."""
+    def parameters(self, words: Collection[str], *, lowercase: bool = False) -> dict[str, Any]:
+        """Arguments of AnchorTopicModel; ``words`` are those of the documents, which are in lower case or not."""
         from ..presets import READERS, named_preset
 
         chosen: dict[str, Any] = {}
         if self.anchors:
-            chosen["anchors"] = [as_anchor(entry, words) for entry in self.anchors]
+            chosen["anchors"] = [as_anchor(entry, words, lowercase) for entry in self.anchors]
         if self.forbidden:
-            chosen["forbidden_anchors"] = list(self.forbidden)
+            named = [words_of(entry, words, "--forbid", lowercase) for entry in self.forbidden]
+            chosen["forbidden_anchors"] = [word for several in named for word in several]
         if self.strength is not None:
             chosen["strength"] = self.strength
         if self.min_anchor_docs is not None:
@@ -102,8 +104,8 @@ def _guiding(
     forbid: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="WORD",
-            help="Never choose this word as an anchor, nor other words of the topic that it mostly belongs to. May be "
+            metavar="WORD[,WORD...]",
+            help="Never choose these words as anchors, nor other words of the topics that they mostly belong to. May be "
             "repeated.",
             rich_help_panel=GUIDING,
         ),
@@ -153,6 +155,10 @@ def _guiding(
     ] = 0,
 ) -> Guidance:
     """What the user says about the topics."""
+    if strength is not None and not anchor:
+        raise typer.BadParameter("--strength holds topics to the words of --anchor: give both")
+    if strength is not None and not (preset is PresetName.readers if refine is None else refine):
+        raise typer.BadParameter("--strength matters while topics are refined, which they are not: add --refine")
     return Guidance(
         preset.value, tuple(anchor or ()), tuple(forbid or ()), documents_or_share(min_anchor_docs), refine, prior_aware,
         checked_replicates(replicates), strength,
@@ -186,9 +192,20 @@ def documents_or_share(text: str | None) -> float | str | None:
     )
 
 
-def as_anchor(entry: str, words: Collection[str]) -> str | list[str]:
-    """A word, or the words between commas; names of songs hold commas themselves."""
+def as_anchor(entry: str, words: Collection[str], lowercase: bool = False) -> str | list[str]:
+    """A word, or the words between commas."""
+    found = words_of(entry, words, "--anchor", lowercase)
+    return found if len(found) > 1 else found[0]
+
+
+def words_of(entry: str, words: Collection[str], option: str, lowercase: bool = False) -> list[str]:
+    """The words between commas, or the entry itself if it is a word: names of songs hold commas themselves.
+
+    With ``lowercase``, words that are not there are brought to lower case, as the text was.
+    """
+    if entry in words:
+        return [entry]
     parts = [part for piece in entry.split(",") if (part := piece.strip())]
     if not parts:
-        raise typer.BadParameter(f"--anchor must name a word, or several with commas between them, but is {entry!r}")
-    return entry if entry in words else (parts if len(parts) > 1 else parts[0])
+        raise typer.BadParameter(f"{option} must name a word, or several with commas between them, but is {entry!r}")
+    return [part.lower() if lowercase and part not in words else part for part in parts]

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..records.table import counted
 from .options import Jobs, Json, Quiet, Source, readable, stop_words_of, with_reading
 from .output import print_json
 
@@ -56,7 +57,8 @@ def import_documents(
         print_json(summary)
     else:
         say(
-            f"{corpus.n_docs:,} documents, {corpus.n_words:,} words, {corpus.n_tokens:,} tokens in {seconds:.1f} s, written "
+            f"{counted(corpus.n_docs, 'document')}, {counted(corpus.n_words, 'word')}, "
+            f"{corpus.n_tokens:,} tokens in {seconds:.1f} s, written "
             f"to {output}; learn topics with: anchorwords fit {output} -o MODEL"
         )
         if corpus.documents:

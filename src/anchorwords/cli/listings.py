@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._markdown import separator_of
+from ..records.text import shortened
 from .tables import Justify, Listing, percent, stability_cells
 
 if TYPE_CHECKING:
@@ -68,13 +69,22 @@ def changes_as_listing(rows: list[dict[str, Any]]) -> Listing:
     return Listing(columns, cells)
 
 
-def groups_as_listing(found: GroupPrevalence, words: list[list[str]], n_topics: int, by_tokens: bool) -> Listing:
-    """Topics that stand out in each group: those whose share exceeds that of all groups together most."""
+def groups_as_listing(
+    found: GroupPrevalence,
+    words: Mapping[int, list[str]],
+    n_topics: int,
+    by_tokens: bool,
+    topics: Collection[int] | None = None,
+) -> Listing:
+    """Topics that stand out in each group: those whose share exceeds that of all groups together most.
+
+    ``words`` are those of each topic, by its id; ``topics`` are the ids of the topics to choose from, all by default.
+    """
     import numpy as np
 
     columns: list[tuple[str, Justify]] = [
         ("group", "left"), ("documents", "right"), ("share", "right"), ("interval", "right"), ("in all", "right"),
-        ("topic", "right"), ("words", "left"),
+        ("topic", "right"), ("label", "left"), ("words", "left"),
     ]  # fmt: skip
     known = found.n_docs > 0
     sizes = (found.n_tokens if by_tokens else found.n_docs)[known]
@@ -83,14 +93,16 @@ def groups_as_listing(found: GroupPrevalence, words: list[list[str]], n_topics: 
     for g, group in enumerate(found.groups):
         head = [str(group), f"{int(found.n_docs[g]):,}"]
         if not known[g]:
-            cells.append([*head, "", "", "", "", "none that the model knows a word of"])
+            cells.append([*head, "", "", "", "", "", "none that the model knows a word of"])
             continue
-        for k in np.argsort(-(found.prevalence[g] - everywhere), kind="stable")[:n_topics].tolist():
+        ranked = np.argsort(-(found.prevalence[g] - everywhere), kind="stable").tolist()
+        for k in [k for k in ranked if topics is None or found.topics[k] in topics][:n_topics]:
+            own = words[found.topics[k]]
             low, high = found.low[g, k], found.high[g, k]
             interval = "-" if np.isnan(low) else f"{100 * low:.1f} to {percent(high)}"
             cells.append([
                 *head, percent(found.prevalence[g, k]), interval, percent(everywhere[k]), str(found.topics[k]),
-                separator_of(words[k]).join(words[k]),
+                shortened(found.labels[k]), separator_of(own).join(own),
             ])  # fmt: skip
             head = ["", ""]
     return Listing(columns, cells)
@@ -120,7 +132,7 @@ def trends_as_listing(
         ends = [_points(row[name], digits) for name in ("lower", "upper")]
         interval = "-" if "-" in ends else " to ".join(ends)
         cells.append([
-            str(row["topic"]), row["label"], _points(row["slope"], digits), interval, _points(row["change"], 1),
+            str(row["topic"]), shortened(row["label"]), _points(row["slope"], digits), interval, _points(row["change"], 1),
             row["verdict"], sparkline(course, widest, ascii_only=ascii_only), percent(float(known.max())),
         ][: len(columns)])  # fmt: skip
     return Listing(columns, cells, whole=("interval", "verdict", "course"))
@@ -136,7 +148,9 @@ def word_changes_as_listing(changed: list[TopicWords]) -> Listing:
         rising, falling = ([one["word"] for one in part] for part in (own.rising, own.falling))
         between = separator_of(rising + falling)
         if rising or falling:
-            cells.append([str(own.topic), own.label, between.join(rising) or "-", between.join(falling) or "-"])
+            cells.append(
+                [str(own.topic), shortened(own.label), between.join(rising) or "-", between.join(falling) or "-"]
+            )
     return Listing(columns, cells)
 
 

@@ -63,6 +63,11 @@ def errors_not_lost() -> Iterator[None]:
         raise MemoryError
 
 
+def written_to(folder: Path, replacing: bool) -> str:
+    """Where a model was written, and whether another one was there before."""
+    return f"written to {folder}{' in place of the model that was there' if replacing else ''}"
+
+
 def suffix_of(output: Path, known: Sequence[str], option: str = "--output") -> str:
     """How a file is to be written, by its name; BadParameter where that does not say."""
     suffix = output.suffix.lower()

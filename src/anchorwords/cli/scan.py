@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..records.table import counted
 from .drawing import draw, require_drawable
 from .guidance import documents_or_share
 from .options import (
@@ -180,7 +181,7 @@ def _show(scan: Scan, left_out: int, command: Callable[[int], str]) -> None:
     from .console import say
     from .tables import print_listing
 
-    say(f"{scan.n_docs:,} documents ({left_out:,} too short) and {scan.n_words:,} words\n")
+    say(f"{counted(scan.n_docs, 'document')} ({left_out:,} too short) and {scan.n_words:,} words\n")
     print_listing(scan_as_listing(scan), apart=False)
     say(f"\n{_answer(scan)}")
     for reason in scan.reasons:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from .._markdown import markdown_escaped, markdown_table, separator_of
 from .._printable import printable
+from ..records.text import shortened
 
 if TYPE_CHECKING:
     from ..metrics.catalogue import Metric
@@ -28,7 +29,7 @@ _HEADS = {
 }
 
 
-# Labels of topics by id, if people gave any; automatic names would repeat the words next to them.
+# Names of topics by id, if people gave any; automatic names alone would repeat the words next to them.
 Names = Mapping[int, str] | None
 
 
@@ -62,7 +63,7 @@ def topics_as_table(rows: list[dict[str, Any]], ranking: str = "probability", na
             str(row["topic"]),
             percent(row["prevalence"]),
             *(stability_cells(row)[:2] if sure else []),
-            *([] if names is None else [_plain(names[row["topic"]])]),
+            *([] if names is None else [_plain(shortened(names[row["topic"]]))]),
             _plain(row["anchor"]),
             _plain(between.join(listed_words(row))),
             *([_plain(between.join(specific_words(row)))] if beside else []),
@@ -97,11 +98,12 @@ def print_side_by_side(rows: list[dict[str, Any]], ranking: str = "probability",
 def side_by_side_as_table(
     rows: list[dict[str, Any]], mark: str = "", ranking: str = "probability", names: Names = None
 ) -> Table:
-    """Two columns, after the names if there are any.
+    """Two columns of words, after the ids of topics and the names if there are any.
 
     Characteristic words that are not listed in the first column are bold, and between marks.
     """
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("topic", justify="right")
     if names is not None:
         table.add_column("name")
     table.add_column(_HEADS[ranking], ratio=1)
@@ -112,8 +114,8 @@ def side_by_side_as_table(
             _plain(f"{mark}{word}{mark}", "bold") if word in specific else _plain(word)
             for word in row["characteristic"]
         ]
-        name = [] if names is None else [_plain(names[row["topic"]])]
-        table.add_row(*name, _plain(between.join(listed_words(row))), Text(between).join(words))
+        name = [] if names is None else [_plain(shortened(names[row["topic"]]))]
+        table.add_row(str(row["topic"]), *name, _plain(between.join(listed_words(row))), Text(between).join(words))
     return table
 
 
@@ -127,9 +129,12 @@ def side_by_side_as_markdown(rows: list[dict[str, Any]], ranking: str = "probabi
             for word in row["characteristic"]
         ]
         name = [] if names is None else [markdown_escaped(names[row["topic"]])]
-        cells.append([*name, between.join(map(markdown_escaped, listed_words(row))), between.join(words)])
-    heads: list[tuple[str, Justify]] = [(_HEADS[ranking], "left"), (_HEADS["characteristic"], "left")]
-    return _markdown(heads if names is None else [("name", "left"), *heads], cells)
+        cells.append(
+            [str(row["topic"]), *name, between.join(map(markdown_escaped, listed_words(row))), between.join(words)]
+        )
+    heads: list[tuple[str, Justify]] = [("topic", "right"), ("name", "left"), (_HEADS[ranking], "left")]
+    heads = [head for head in heads if names is not None or head[0] != "name"]
+    return _markdown([*heads, (_HEADS["characteristic"], "left")], cells)
 
 
 # Characters of a cell that is not folded.

@@ -246,9 +246,11 @@ def _add_documents(
 
 
 def _names(fitted: AnchorTopicModel) -> dict[int, str] | None:
-    """Labels of the topics by id, if people gave any."""
+    """Names of the topics by id if people gave any of them; the others are automatic."""
+    from ..interpret.naming import topic_names
+
     record = fitted.model_
-    return None if record.labels is None else dict(zip(record.ids, record.labels, strict=True))
+    return None if record.labels is None else dict(zip(record.ids, topic_names(record), strict=True))
 
 
 def _show(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..records.table import counted
 from .options import Jobs, Json, Quiet, Source, Spreadsheet, loaded, opened, with_reading
 from .output import print_json, suffix_of
 
@@ -112,7 +113,7 @@ def transform(
         print_json(about | told.as_dict())
         return
     if output is not None:
-        remark(f"topics of {composed.n_docs:,} documents written to {output}", quiet)
+        remark(f"topics of {counted(composed.n_docs, 'document')} written to {output}", quiet)
     for sentence in told.sentences():
         remark(sentence, quiet)
 

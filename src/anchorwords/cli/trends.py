@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..records.table import counted
 from .drawing import draw, require_drawable
 from .options import Jobs, Json, Quiet, Source, Spreadsheet, TopicIds, loaded, opened, parsed_ids, with_reading
 from .output import print_json, suffix_of, table_lines
@@ -117,7 +118,7 @@ def trends(
     if output is not None and suffix is not None:
         with file_written_whole(output) as partial:
             write_lines(partial, table_lines(_whole_table(found, rows, changed), suffix, spreadsheet))
-        remark(f"{len(found.periods)} periods x {len(rows)} topics written to {output}", quiet)
+        remark(f"{counted(len(found.periods), 'period')} x {counted(len(rows), 'topic')} written to {output}", quiet)
     if plot is not None:
         from ..plot.over_time import over_time
 
@@ -148,12 +149,11 @@ def _show(found: TopicsOverTime, table: Trends, rows: list[dict[str, Any]], chan
     verdicts = [row["verdict"] for row in table.rows()]
     counts = ", ".join(f"{verdicts.count(one)} {one}" for one in ("rising", "falling", "no clear trend"))
     ends = list(dict.fromkeys([str(found.periods[0]), str(found.periods[-1])]))
-    periods = (
-        f"{len(found.periods)} period{'' if len(found.periods) == 1 else 's'} ({found.freq}): {', ..., '.join(ends)}"
-    )
+    periods = f"{counted(len(found.periods), 'period')} ({found.freq}): {', ..., '.join(ends)}"
     say(
-        f"\n{int(found.n_docs.sum()):,} documents in {periods}. "
-        f"Of all {len(verdicts)} topics: {counts} (false discovery rate {table.fdr:g}). Intervals at {100 * table.level:g}%."
+        f"\n{counted(int(found.n_docs.sum()), 'document')} in {periods}. "
+        f"Of all {counted(len(verdicts), 'topic')}: {counts} (false discovery rate {table.fdr:g}). "
+        f"Intervals at {100 * table.level:g}%."
     )
 
 
@@ -221,7 +221,8 @@ def _remark(found: TopicsOverTime, errors: str, quiet: bool) -> None:
     from .console import remark
 
     remark(
-        f"left out: {found.n_without_time:,} documents without a time, {found.n_without_words:,} without a known word",
+        f"left out: {counted(found.n_without_time, 'document')} without a time, "
+        f"{found.n_without_words:,} without a known word",
         quiet,
     )
     if errors == "periods" and len(found.periods) < 3:

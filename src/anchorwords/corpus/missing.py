@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from ..exceptions import UnknownWordWarning
 
@@ -26,11 +26,21 @@ def close_matches(word: str, vocabulary: Iterable[str]) -> list[str]:
     return [known[match] for match in matches]
 
 
-def warn_of_missing(words: Sequence[str], vocabulary: Sequence[str], what: str, *, stacklevel: int = 2) -> None:
-    """Warn of words that are not in the vocabulary, each with close matches; nothing where there are none."""
+def warn_of_missing(
+    words: Sequence[str],
+    vocabulary: Sequence[str],
+    what: str,
+    *,
+    stop_words: Container[str] = (),
+    stacklevel: int = 2,
+) -> None:
+    """Warn of words that are not in the vocabulary: of stop words as such, of others with close matches, if any."""
     if not words:
         return
-    told = [_told(word, close_matches(word, vocabulary)) for word in words[:_EXPLAINED]]
+    told = [
+        _stop_word(word) if word in stop_words else _told(word, close_matches(word, vocabulary))
+        for word in words[:_EXPLAINED]
+    ]
     if len(words) > len(told):
         told.append(f"and {len(words) - len(told)} more")
     one = len(words) == 1
@@ -55,6 +65,10 @@ def warn_of_absent(words: Sequence[str], what: str, *, stacklevel: int = 2) -> N
         UnknownWordWarning,
         stacklevel=stacklevel,
     )
+
+
+def _stop_word(word: str) -> str:
+    return f"{word!r} (a stop word)"
 
 
 def _told(word: str, matches: list[str]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..exceptions import InputError
-from ..model import Edit, TopicModel
+from ..model import LONGEST_LABEL, Edit, TopicModel
 
 
 def like(model: Any, record: TopicModel) -> Any:
@@ -21,13 +21,13 @@ def noted(record: TopicModel, edit: Edit) -> TopicModel:
 
 
 def checked_topics(record: TopicModel, topics: Any, name: str) -> list[int]:
-    """Ids of topics of the model, each once, or InputError."""
+    """Ids of topics of the model, each once, or InputError; ``name`` says what they are, such as "topics to merge"."""
     if isinstance(topics, (str, bytes)) or not isinstance(topics, Iterable):
         raise InputError(f"{name} must be a list of topic ids, such as [3, 7], but is {topics!r}.")
     found = [record.ids[record.position(topic)] for topic in topics]
     if len(set(found)) < len(found):
         twice = next(topic for topic in found if found.count(topic) > 1)
-        raise InputError(f"{name} must name each topic once, but names topic {twice} twice.")
+        raise InputError(f"{name}: topic {twice} is named twice; name each topic once.")
     return found
 
 
@@ -39,5 +39,6 @@ def unused_ids(record: TopicModel, n: int) -> list[int]:
 
 
 def label_of_merged(labels: Iterable[str]) -> str:
-    """The labels that people gave to the topics that are merged; empty if there are none."""
-    return " + ".join(dict.fromkeys(label for label in labels if label))
+    """The labels that people gave to the topics that are merged, cut if they are too long; empty if there are none."""
+    joined = " + ".join(dict.fromkeys(label for label in labels if label))
+    return joined if len(joined) <= LONGEST_LABEL else f"{joined[: LONGEST_LABEL - 1].rstrip()}…"

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_n_jobs, check_positive_integer
-from ..exceptions import FractionalCountsWarning, InputError
+from ..exceptions import DegenerateWarning, FractionalCountsWarning, InputError
 from ..fitting import FitOptions, fit_documents
 from ..infer.aware import learn_dual
 from ..infer.compose import compositions
@@ -35,6 +35,8 @@ from .regroup import by_bayes, own_parts, weights_within
 _FEWEST_TOKENS = 2.0
 # Documents per sub-topic without which there is nothing to learn them from.
 _FEWEST_DOCUMENTS = 10
+# Share of a topic below which a sub-topic holds next to nothing of it: most likely the topic has fewer parts.
+_SMALL = 0.01
 # Share of independence in the estimated joint probabilities of sub-topics: keeps every entry positive, so that scaling to
 # given sums converges.
 _FLOOR = 1e-3
@@ -72,6 +74,11 @@ def split_topic(
         A new model of the kind given, with the sub-topics in the place of the topic. They have new ids and no labels. The
         model has no stability, and its dual matrix for prior-aware proportions, if it has one, is learned again.
 
+    Warns
+    -----
+    DegenerateWarning
+        If a sub-topic has less than 1 % of the topic: ask for fewer sub-topics.
+
     Examples
     --------
     >>> import anchorwords as aw
@@ -92,6 +99,7 @@ def split_topic(
     B = record.B[:, [k]] * q / w
     parts = _split_parts(own_parts(record), k, B, w)
     moment = _moment(_of_parts(record, parts), source, n_jobs)
+    _warn_of_small(record, k, w)
     edited = _with_split(record, k, B, w, sub, parts, moment)
     if record.inference.composition_dual is not None:
         edited = with_dual(edited, learn_dual(edited.inference, source, n_jobs=n_jobs).matrix)
@@ -99,6 +107,23 @@ def split_topic(
     ids = unused_ids(record, n)
     edited = replace(edited, ids=(*record.ids[:k], *ids, *record.ids[k + 1 :]))
     return like(model, noted(edited, Edit("split", (number,), tuple(ids))))
+
+
+def _warn_of_small(record: TopicModel, k: int, w: FloatArray) -> None:
+    """Say so if a sub-topic has next to nothing of the topic."""
+    small = int(np.count_nonzero(w < _SMALL))
+    if small:
+        shares = ", ".join(f"{share:.2%}" for share in sorted(w, reverse=True))
+        warnings.warn(
+            f"splitting topic {record.ids[k]} into {w.size} gives sub-topics with {shares} of it, of which {small} "
+            f"{'has' if small == 1 else 'have'} less than {_SMALL:.0%}: {_instead(w.size - small)}.",
+            DegenerateWarning,
+            stacklevel=3,
+        )
+
+
+def _instead(n: int) -> str:
+    return f"split it into {n}" if n > 1 else "leave the topic as it is, or give more documents"
 
 
 def _share_of_topic(record: TopicModel, source: Source, k: int, n: int, n_jobs: int | None) -> Source:

@@ -9,7 +9,7 @@ from typing import Any
 from .._validation import check_positive_integer
 from ..exceptions import InputError
 from ..interpret.hierarchy import topic_hierarchy
-from ..model import Edit, TopicModel, as_topic_model
+from ..model import Edit, TopicModel, as_topic_model, require_short_label
 from .apply import checked_topics, label_of_merged, like, noted
 from .regroup import regrouped
 
@@ -23,7 +23,8 @@ def rename_topics(model: Any, labels: Mapping[int, str]) -> Any:
     ----------
     model : TopicModel or fitted estimator
     labels : dict of int to str
-        The new label of each topic to rename, by topic id. An empty label brings the automatic name back.
+        The new label of each topic to rename, by topic id, of at most 200 characters. An empty label brings the automatic
+        name back.
 
     Returns
     -------
@@ -46,7 +47,8 @@ def rename_topics(model: Any, labels: Mapping[int, str]) -> Any:
         )
     names = list(record.labels or [""] * record.n_components)
     for topic, label in labels.items():
-        names[record.position(topic)] = " ".join(label.split())
+        names[record.position(topic)] = name = " ".join(label.split())
+        require_short_label(name, topic)
     if not labels:
         return like(model, record)
     topics = tuple(record.ids[record.position(topic)] for topic in labels)
@@ -84,11 +86,11 @@ def merge_topics(model: Any, groups: Sequence[Sequence[int]]) -> Any:
     record = as_topic_model(model)
     if isinstance(groups, (str, bytes)) or not isinstance(groups, Iterable):
         raise InputError(f"groups must be a list of lists of topic ids, such as [[3, 7]], but is {groups!r}.")
-    listed = [checked_topics(record, group, "each group") for group in groups]
-    checked_topics(record, [topic for group in listed for topic in group], "groups")
+    listed = [checked_topics(record, group, "topics to merge") for group in groups]
+    checked_topics(record, [topic for group in listed for topic in group], "topics to merge")
     for group in listed:
         if len(group) < 2:
-            raise InputError(f"each group must name at least two topics to merge, but one is {group}.")
+            raise InputError(f"topics to merge: a group needs at least two topics, but one is {group}.")
     return like(model, merged(record, listed))
 
 
@@ -131,7 +133,7 @@ def drop_topics(model: Any, topics: Sequence[int]) -> Any:
         A new model of the kind given.
     """
     record = as_topic_model(model)
-    dropped = checked_topics(record, topics, "topics")
+    dropped = checked_topics(record, topics, "topics to drop")
     if not dropped:
         return like(model, record)
     if len(dropped) == record.n_components:
@@ -156,7 +158,7 @@ def reorder_topics(model: Any, order: Sequence[int]) -> Any:
         A new model of the kind given: the columns of ``transform`` and the rows of ``components_`` are in the new order.
     """
     record = as_topic_model(model)
-    first = checked_topics(record, order, "order")
+    first = checked_topics(record, order, "order of topics")
     listed = [*first, *(topic for topic in record.ids if topic not in first)]
     edited = _arranged(record, [record.position(topic) for topic in listed])
     return like(model, noted(edited, Edit("reorder", record.ids, tuple(listed))))
@@ -183,7 +185,7 @@ def reduce_topics(model: Any, n_topics: int) -> Any:
     n = check_positive_integer(n_topics, "n_topics")
     if n > record.n_components:
         raise InputError(
-            f"n_topics must be at most {record.n_components}, the number of topics, but is {n}: split_topic adds topics."
+            f"{record.n_components} topics cannot be reduced to {n}: ask for at most {record.n_components}, or split topics."
         )
     prevalence = dict(zip(record.ids, record.prevalence.tolist(), strict=True))
     groups = [sorted(group, key=lambda topic: -prevalence[topic]) for group in topic_hierarchy(record).cut(n)]

@@ -64,7 +64,7 @@ class Hierarchy(TableRecord):
         """Return the topic ids of each cluster when the tree is cut into so many clusters, in the order of the tree."""
         K, n = len(self.ids), check_positive_integer(n_topics, "n_topics")
         if n > K:
-            raise InputError(f"n_topics must be at most {K}, the topics of the tree, but is {n}.")
+            raise InputError(f"a tree of {K} topics cannot be cut into {n} clusters: ask for at most {K}.")
         clusters = {k: [k] for k in range(K)}
         for step in range(K - n):
             left, right = (int(x) for x in self.linkage[step, :2])

@@ -11,7 +11,7 @@ from typing import Any
 
 from .._validation import check_positive_integer
 from ..exceptions import InputError
-from ..model import as_topic_model
+from ..model import as_topic_model, require_short_label
 from ..sources.convert import as_source, read_by
 from ..storage.writing import file_written_whole
 from .top_documents import top_documents
@@ -41,7 +41,8 @@ def label_topics(
     model : TopicModel or fitted AnchorTopicModel
     labeller : callable
         Called with the topic's words, best first, and the names of its top documents (their rows where documents have no
-        names; none without a corpus); returns the label. One topic at a time, in the order of the model.
+        names; none without a corpus); returns the label, of at most 200
+        characters. One topic at a time, in the order of the model.
     corpus : Corpus or counts, optional
         Documents to choose from, as in :func:`top_documents`.
     n_words, n_documents : int
@@ -86,6 +87,7 @@ def label_topics(
                     f"labeller must return a string, but for topic {record.ids[k]} it returned "
                     f"{type(label).__name__}: {label!r}."
                 )
+            require_short_label(label, record.ids[k])
             if known is not None:
                 known.put(label, name, *given)
         labels.append(label)

@@ -222,8 +222,8 @@ def _kept(n_docs: IntArray, labels: Sequence[Any], min_docs: int, order: str) ->
     kept = np.flatnonzero(n_docs >= min_docs)
     if not kept.size:
         raise InputError(
-            f"no group has {min_docs} documents with a word the model knows, the largest has {int(n_docs.max())}: lower "
-            "min_docs, or choose a column with larger groups."
+            f"no group has {min_docs} documents with a word the model knows, the largest has {int(n_docs.max())}: keep "
+            "smaller groups too, or choose a column with larger groups."
         )
     if order == "size" or (order == "auto" and not all(isinstance(label, _ORDERED) for label in labels)):
         return kept[np.argsort(-n_docs[kept], kind="stable")]

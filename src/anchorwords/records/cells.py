@@ -20,6 +20,10 @@ _DIGITS = 2
 _MOST_DECIMALS = 4
 
 
+# Characters of a name, such as a label, that is not running text: an automatic label has fewer.
+LONGEST_NAME = 60
+
+
 @dataclass(frozen=True)
 class Cell:
     """One cell of a table.

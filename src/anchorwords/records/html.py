@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from html import escape
 
 from .._printable import printable
-from .cells import Cell
+from .cells import LONGEST_NAME, Cell
 from .table import Table
 
 _CLASS = "anchorwords-output"
@@ -83,6 +83,7 @@ def _cells(table: Table, row: list[Cell]) -> str:
 def _cell(cell: Cell, right: bool, wide: bool) -> str:
     if cell.curve:
         return f"<td>{_curve(cell)}</td>"
+    wide = wide or len(cell.text) > LONGEST_NAME
     text = text_html(cell.text)
     text = f"<strong>{text}</strong>" if cell.strong else text
     detail = f' <span class="aw-detail">{text_html(cell.detail)}</span>' if cell.detail else ""

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from .._printable import printable
-from .cells import Cell
+from .cells import LONGEST_NAME, Cell
 from .table import Table
 
 # Characters of a line, which columns of words are cut to fit; and what such a column has at least.
@@ -30,8 +30,8 @@ def spark(curve: Sequence[float]) -> str:
 
 
 def _one(table: Table) -> str:
-    heads = [printable(head) for head, _, _ in table.columns]
-    cells = [[_shown(cell) for cell in row] for row in table.rows]
+    heads = [_name(head, wide) for head, _, wide in table.columns]
+    cells = [[_shown(cell, wide) for cell, (_, _, wide) in zip(row, table.columns, strict=True)] for row in table.rows]
     widths = _fitted(
         [[_width(text) for text in line] for line in [heads, *cells]], [wide for _, _, wide in table.columns]
     )
@@ -43,8 +43,13 @@ def _one(table: Table) -> str:
     return "\n".join([*lines, *(printable(note) for note in table.notes)])
 
 
-def _shown(cell: Cell) -> str:
-    return spark(cell.curve) if cell.curve else printable(cell.line)
+def _shown(cell: Cell, wide: bool) -> str:
+    return spark(cell.curve) if cell.curve else _name(cell.line, wide)
+
+
+def _name(text: str, wide: bool) -> str:
+    """Text of a cell; only columns of words, which are cut to what the others leave, may hold a long one."""
+    return printable(text) if wide else shortened(printable(text))
 
 
 def _fitted(widths: list[list[int]], wide: list[bool]) -> list[int]:
@@ -62,13 +67,14 @@ def _fitted(widths: list[list[int]], wide: list[bool]) -> list[int]:
 def _line(texts: list[str], widths: list[int], right: list[bool]) -> str:
     parts = []
     for text, width, flush in zip(texts, widths, right, strict=True):
-        own = _cut(text, width)
+        own = shortened(text, width)
         blank = " " * (width - _width(own))
         parts.append(blank + own if flush else own + blank)
     return _BETWEEN.join(parts).rstrip()
 
 
-def _cut(text: str, width: int) -> str:
+def shortened(text: str, width: int = LONGEST_NAME) -> str:
+    """Return text of at most this width, with an ellipsis if it was cut."""
     if _width(text) <= width:
         return text
     kept, used = [], 1
