@@ -36,6 +36,7 @@ def folder(tmp_path_factory):
         "year": [None if i == 7 else int(one) for i, one in enumerate(year)],
         "day": [f"{one}-0{1 + i % 9}-15" for i, one in enumerate(year)],
         "kind": ["ab"[i % 2] for i in range(600)],
+        "dirty": [f"{one}-0{1 + i % 9}-15" if i % 100 else "unknown" for i, one in enumerate(year)],
         "nothing": [None] * 600,
         "same": [1999] * 600,
     }
@@ -185,6 +186,11 @@ def test_few_periods(folder):
             ["--by", "kind"],
             1,
             "the column 'kind' must hold dates or numbers, but is of the kind 'text': prevalence_by and",
+        ),
+        (
+            ["--by", "dirty"],
+            1,
+            "6 of its 600 values are not dates; the first is 'unknown' in row 1. Correct or empty these",
         ),
         (["--by", "nothing"], 1, "no document has a value in the column 'nothing'"),
         (["--by", "year", "--freq", "ME"], 1, "freq must be a width such as 5, 'quantiles:8' or None, but is 'ME'"),
