@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .wording import spoken
+from .wording import counted_topics, spoken
 
 if TYPE_CHECKING:
     from .directions import Directions
@@ -51,7 +51,8 @@ class Level:
     why : str
         The rule that selects it.
     gained, lost : str
-        What is better and what is worse than at the next smaller level; for the smallest, than at the next larger.
+        What is better and what is worse than at the next smaller level; for the smallest, than at the next larger. Each
+        text names the number of topics of that other level.
     metrics : dict of str to float
         Measured at this number of topics.
     at_grid_end : bool
@@ -100,8 +101,11 @@ def bound_of(candidates: Sequence[Candidate], directions: Directions) -> Candida
 
 
 def levels_of(candidates: Sequence[Candidate], directions: Directions | None) -> list[Level]:
-    """Levels for candidates in ascending order, coarsest first; none if the documents were not split into halves."""
-    if directions is None or not candidates[0].reproduced:
+    """Levels for candidates in ascending order, coarsest first.
+
+    There are none if the documents were not split into halves, nor for a single number, which is compared with nothing.
+    """
+    if directions is None or not candidates[0].reproduced or len(candidates) == 1:
         return []
     largest = candidates[-1]
     candidates = candidates[: candidates.index(bound_of(candidates, directions)) + 1]
@@ -119,7 +123,7 @@ def levels_of(candidates: Sequence[Candidate], directions: Directions | None) ->
         why = "the curve still rises at the largest number scanned" if ends else rules[name]
         if place == len(candidates) - 1 > 0 and not ends:
             why = "beyond it, directions of the co-occurrence no longer clearly exceed noise"
-        if place == 0 and not ends and len(candidates) > 1:
+        if place == 0 and not ends:
             why = f"the smallest number scanned; {why}"
         finer = i > 0
         other = candidates[chosen[i - 1 if finer else min(1, len(chosen) - 1)][0]]
@@ -171,7 +175,10 @@ _SHOWN = (
 
 
 def _compared(one: Candidate, other: Candidate) -> tuple[str, str]:
-    """What is better and what is worse with ``one`` than with ``other``; values that print alike are left out."""
+    """What is better and what is worse with ``one`` than with ``other``, whose number of topics is named first.
+
+    Values that print alike are left out.
+    """
     mine, theirs = _metrics(one), _metrics(other)
     gained: list[str] = []
     lost: list[str] = []
@@ -180,5 +187,6 @@ def _compared(one: Candidate, other: Candidate) -> tuple[str, str]:
         if not (np.isfinite(a) and np.isfinite(b)) or form.format(a) == form.format(b):
             continue
         text = f"{form.format(a)} instead of {form.format(b).split()[-1] if key != 'replicated' else f'{b:.0%}'}"
-        (gained if (a > b) == higher else lost).append(text)
+        side = gained if (a > b) == higher else lost
+        side.append(text if side else f"{text} with {counted_topics(other.n_components)}")
     return "; ".join(gained) or "-", "; ".join(lost) or "-"
