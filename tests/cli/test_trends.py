@@ -83,9 +83,10 @@ def test_the_table(folder):
     listed = words.split()[3:]
     assert set(listed[:4]) <= risen
     assert set(listed[4:]) <= fallen
-    assert "599 documents in 10 periods (distinct): 2000, ..., 2009." in done.stdout
+    assert "599 documents in 10 periods of one value each: 2000, ..., 2009." in done.stdout
     assert "1 rising, 1 falling, 0 no clear trend" in done.stdout
-    assert "left out: 1 documents without a time, 0 without a known word" in done.stderr
+    assert "left out: 1 document without a time\n" in done.stderr
+    assert "left out" not in trends(folder, by="day").stderr
     assert "rising words" not in trends(folder, "-n", 0).stdout
 
 
@@ -169,7 +170,7 @@ def test_few_periods(folder):
     done = trends(folder, by="same")
     assert "0 rising, 0 falling, 2 no clear trend" in done.stdout
     assert "599" not in done.stdout
-    assert "600 documents in 1 period (distinct): 1999." in done.stdout
+    assert "600 documents in 1 period: 1999." in done.stdout
     assert "use a finer --freq, or --independent" in " ".join(done.stderr.split())
     told = json.loads(trends(folder, "--json", by="same").stdout)
     assert all(row["slope"] is None and row["lower"] is None for row in told["trends"])

@@ -121,8 +121,8 @@ def test_perplexity_decides_if_everything_replicates():
     given.append(heldout(160, 160, -6.58))
     levels = levels_of(given, directions(161, 161))
     assert [(level.name, level.n_components) for level in levels] == [("coarse", 40), ("medium", 80), ("fine", 160)]
-    assert "by less than 10 %" in levels[0].why
-    assert "by less than 5 %" in levels[1].why
+    assert "by less than 10%" in levels[0].why
+    assert "by less than 5%" in levels[1].why
     assert [level.at_grid_end for level in levels] == [False, False, True]
     # With a steep curve to the end, there is only the end of the grid, which is called fine.
     (level,) = levels_of(given[:3], directions(41, 41))

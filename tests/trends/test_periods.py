@@ -10,6 +10,7 @@ import pytest
 
 from anchorwords.exceptions import InputError
 from anchorwords.trends.periods import periods_of
+from anchorwords.trends.shown import periods_in_words
 
 # From before 1970, where numbers of days are negative, to a leap day.
 DAYS = np.arange(np.datetime64("1957-11-23"), np.datetime64("1974-03-02"), 3)
@@ -153,3 +154,21 @@ def test_a_few_values_that_are_not_dates_are_named():
         periods_of(["1989", "1990"])
     with pytest.raises(InputError, match="prevalence_by and 'anchorwords groups'"):
         periods_of(dirty(places=range(120)))
+
+
+@pytest.mark.parametrize(
+    ("values", "freq", "words"),
+    [
+        ([1999, 2003], None, "of one value each"),
+        ([1999, 2003], 5, "of width 5"),
+        ([1999, 2003], "quantiles:2", "of about as many documents each"),
+        (DAYS, "YE", "of one year each"),
+        (DAYS, "10ye", "of 10 years each"),
+        (DAYS, "2QE", "of 2 quarters each"),
+        (DAYS, "ME", "of one month each"),
+        (DAYS, "W", "of one week each"),
+        (DAYS[:9], "D", "of one day each"),
+    ],
+)
+def test_periods_in_words(values, freq, words):
+    assert periods_in_words(periods_of(values, freq).freq) == words

@@ -76,7 +76,7 @@ def groups(
     from ..interpret.naming import ranking_for
     from ..interpret.prevalence import ORDERS
     from ..storage.writing import file_written_whole, require_writable_file
-    from .console import remark, working
+    from .console import remark, remark_on_left_out, working
     from .listings import groups_as_listing
     from .tables import print_listing
 
@@ -112,10 +112,7 @@ def groups(
     elif output is None:
         listed = top_words(fitted, words, ranking=ranking_for(fitted))
         print_listing(groups_as_listing(found, listed, top, by_tokens), apart=False)
-    remark(
-        f"left out: {found.n_without_group:,} documents without a group, {found.n_without_words:,} without a known word",
-        quiet,
-    )
+    remark_on_left_out({"without a group": found.n_without_group, "without a known word": found.n_without_words}, quiet)
     if found.n_small_groups:
         remark(
             f"left out: {found.n_small_groups:,} groups of fewer than {min_docs} documents, with "

@@ -28,7 +28,7 @@ def estimates_table(found: Estimates, caption: str, notes: Sequence[str], max_ro
         topic_field(), text_field("label", strong=True), text_field(found.key),
         points_field(rows, "estimate", "points", low="lower", high="upper", by=found.key), p_field("p_value", "p-value"),
     ]  # fmt: skip
-    about = f"Percentage points of the proportion of a topic, with {100 * found.level:g} % intervals."
+    about = f"Percentage points of the proportion of a topic, with {100 * found.level:g}% intervals."
     return table_of(rows, fields, caption, max_rows=max_rows, notes=[about, *notes])
 
 
@@ -40,5 +40,5 @@ def predictions_table(found: Predictions, max_rows: int | None) -> Table:
         share_field("estimate", "predicted proportion", low="lower", high="upper", largest=largest_of(rows, "estimate")),
     ]  # fmt: skip
     caption = f"Predicted proportions of {counted(len(found.topics), 'topic')}"
-    notes = [f"Means of documents with these values, with pointwise {100 * found.level:g} % intervals."]
+    notes = [f"Means of documents with these values, with pointwise {100 * found.level:g}% intervals."]
     return table_of(rows, fields, caption, max_rows=max_rows, notes=notes)

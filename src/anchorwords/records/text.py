@@ -44,7 +44,8 @@ def _one(table: Table) -> str:
 
 
 def _shown(cell: Cell) -> str:
-    return spark(cell.curve) if cell.curve else printable(cell.line)
+    # A hyphen before a number, as on the command line: text is copied to where a minus sign is not understood.
+    return spark(cell.curve) if cell.curve else printable(cell.line).replace("\N{MINUS SIGN}", "-")
 
 
 def _fitted(widths: list[list[int]], wide: list[bool]) -> list[int]:

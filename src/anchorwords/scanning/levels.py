@@ -7,10 +7,10 @@ L(K)   held-out log-likelihood per token, natural logarithm
 
 coarse   K that maximises F(K) - 3/4 K: going on, fewer than three of four added topics replicate
 medium   K that maximises F(K) - 1/2 K: going on, fewer than half of the added topics replicate
-fine     K that maximises L(K) - 0.02 log2 K: going on, doubling K lowers the perplexity by less than 2 %
+fine     K that maximises L(K) - 0.02 log2 K: going on, doubling K lowers the perplexity by less than 2%
 
 If most topics replicate up to the largest number scanned, replication does not limit the coarse and the medium level. The
-perplexity then does, with prices of 10 and 5 % per doubling.
+perplexity then does, with prices of 10 and 5% per doubling.
 
 The number of directions of the co-occurrence that certainly exceed noise is an upper bound on the number of topics, so
 larger numbers are not considered: beyond it, near-copies of topics replicate too. Each level is the point at which a
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Share of added topics that must replicate.
 _REPLICATED = {"coarse": 0.75, "medium": 0.5}
-# Held-out log-likelihood per token that doubling the number of topics must gain: 10, 5 and 2 % of perplexity.
+# Held-out log-likelihood per token that doubling the number of topics must gain: 10, 5 and 2% of perplexity.
 _DOUBLING = {"coarse": 0.10, "medium": 0.05, "fine": 0.02}
 
 
@@ -156,7 +156,7 @@ def _placed(candidates: Sequence[Candidate], all_scanned: bool) -> tuple[dict[st
 
 
 def _of_doubling(name: str) -> str:
-    return f"beyond it, doubling the number of topics lowers the perplexity by less than {100 * _DOUBLING[name]:.0f} %"
+    return f"beyond it, doubling the number of topics lowers the perplexity by less than {100 * _DOUBLING[name]:.0f}%"
 
 
 def _metrics(one: Candidate) -> dict[str, float]:
