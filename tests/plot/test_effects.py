@@ -67,6 +67,7 @@ def test_predictions_over_numbers_are_curves(found):
         np.testing.assert_allclose(ax.lines[0].get_ydata(), 100 * expected.estimate[:, k], rtol=1e-12)
         assert ax.get_ylim()[0] == 0.0
     assert [ax.get_title() for ax in panels(figure)] == ["same  0", "up  7"]
+    assert figure.get_supxlabel() == "x\nwith kind=b"
     figure.canvas.draw()
 
 
@@ -76,6 +77,7 @@ def test_predictions_over_categories_are_points(found):
     expected = found.predict({"kind": ["a", "b"]}, topics=[7]).estimate[:, 0]
     np.testing.assert_allclose(ax.lines[-1].get_xdata(), 100 * expected, rtol=1e-12)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b"]
+    assert figure.get_supxlabel().split("\n")[-1] == f"with x={found.design.typical('x'):g}"
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
