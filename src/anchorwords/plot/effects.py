@@ -12,7 +12,7 @@ from .._typing import FloatArray
 from ..effects.record import Effects, Predictions
 from ..exceptions import InputError
 from ..records.cells import value_text
-from .style import GREY, PALETTE, new_figure, own_axes, panels_across, plain, style
+from .style import GREY, PALETTE, new_figure, own_axes, panels_across, plain, style, topic_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ def effects(result: Effects, *, terms: Sequence[str] | None = None, topics: Sequ
     columns = _positions(result, topics)
     # The largest, or the first that was named, on top.
     columns = sorted(columns, key=lambda k: result.estimate[rows[0], k]) if topics is None else columns[::-1]
-    names = [f"{plain(result.labels[k], _NAME)}  {result.topics[k]}" for k in columns]
+    names = [topic_text(result.topics[k], result.labels[k], _NAME) for k in columns]
     across = panels_across(len(rows))
     down = -(-len(rows) // across)
     with style():
@@ -153,7 +153,7 @@ def predicted(
             draw(own_axes(ax, 0, 0), found, k)
             # Panels above an empty place have no panel below that would show the values.
             ax.tick_params(labelbottom=not numeric or place + across >= len(order))
-            ax.set_title(f"{plain(found.labels[k], _NAME)}  {found.topics[k]}")
+            ax.set_title(topic_text(found.topics[k], found.labels[k], _NAME))
         for ax in grid[len(order) :]:
             ax.set_axis_off()
         label = f"predicted proportion, % ({100 * result.level:g}% intervals)"
