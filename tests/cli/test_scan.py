@@ -189,8 +189,8 @@ def test_a_single_number_is_compared_with_nothing(folder):
 
 def test_a_step_is_chosen_for_a_long_range_and_reported(folder):
     result = scan(folder / "corpus", "-k", "2:24", "--splits", "1")
-    assert "2:24:2: 12 numbers to scan; give a step of your own for others, such as 2:24:1 for all" in result.stderr
-    assert "numbers to scan" not in scan(folder / "corpus", "-k", "2:4").stderr
+    assert "scanning 12 numbers of topics: 2:24:2; 2:24:1 scans every number" in result.stderr
+    assert "scanning" not in scan(folder / "corpus", "-k", "2:4").stderr
 
 
 def test_numbers():

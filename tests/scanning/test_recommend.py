@@ -133,6 +133,12 @@ def test_directions_bound_the_levels():
     given = [heldout(10, 10, -7.0), heldout(20, 12, -6.9), heldout(40, 40, -6.5)]
     assert max(level.n_components for level in levels_of(given, directions(20, 41))) <= 20
     assert recommend(given, directions(20, 41), NONE)[0] == ()  # 12 of 20 are less than two thirds
+    # Nothing was compared with the smallest number if larger ones are out of the question.
+    (level,) = levels_of(given, directions(3, 41))
+    assert level.n_components == 10
+    assert level.why == (
+        "the smallest number scanned; beyond it, directions of the co-occurrence no longer clearly exceed noise"
+    )
 
 
 def test_nothing_replicates():

@@ -105,10 +105,10 @@ def scan(
             f"{source} is a sketch, which contains no documents to split into halves: give the documents"
         )
     numbers = None if topics is None else parsed_numbers(topics)
-    if numbers is not None and (chosen := coarser_ranges(topics or "")):
+    if topics is not None and numbers is not None and (chosen := coarser_ranges(topics)):
+        every = chosen[0].rpartition(":")[0]
         remark(
-            f"{' and '.join(chosen)}: {len(numbers)} numbers to scan; give a step of your own for others, such as "
-            f"{chosen[0].rpartition(':')[0]}:1 for all",
+            f"scanning {len(set(numbers))} numbers of topics: {' and '.join(chosen)}; {every}:1 scans every number",
             quiet,
         )
     fewest = documents_or_share(min_anchor_docs) or READERS.min_anchor_docs

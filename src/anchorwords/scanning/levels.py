@@ -121,7 +121,7 @@ def levels_of(candidates: Sequence[Candidate], directions: Directions | None) ->
     for i, (place, name) in enumerate(chosen):
         ends = candidates[place] is largest and place > 0
         why = "the curve still rises at the largest number scanned" if ends else rules[name]
-        if place == len(candidates) - 1 > 0 and not ends:
+        if place == len(candidates) - 1 and not ends:
             why = "beyond it, directions of the co-occurrence no longer clearly exceed noise"
         if place == 0 and not ends:
             why = f"the smallest number scanned; {why}"
