@@ -60,7 +60,7 @@ class AnchorTopicModel(ShowsTopics, DocumentsMixin, BatchesMixin, TransformerMix
         its words cannot be anchors, and they have the same probability in every topic. Topics are then learned twice.
     strength : float, default=0.01
         How strongly the refinement holds a topic to its ``anchors``: the number of pseudo-tokens of the anchors, relative to
-        the tokens of the topic. With 0.1 the anchors of a topic have at least 9 % of its probability; 0 gives them no
+        the tokens of the topic. With 0.1 the anchors of a topic have at least 9% of its probability; 0 gives them no
         weight. Without ``refinement`` it has no effect.
     min_anchor_docs : int, float or "auto", default=1
         Fewest documents of a word that is chosen as an anchor: a number, or a share between 0 and 1. "auto" is one per cent

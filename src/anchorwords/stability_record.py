@@ -84,7 +84,7 @@ class Stability(TableRecord):
         ]  # fmt: skip
         caption = f"Stability of {counted(len(rows), 'topic')}, most stable first"
         about = (
-            f"{self.n_replicates} replicates of the documents, {100 * self.level:g} % intervals. Stability is the share of "
+            f"{self.n_replicates} replicates of the documents, {100 * self.level:g}% intervals. Stability is the share of "
             "a topic that a replicate finds again, from 0 to 1."
         )
         return [table_of(rows, fields, caption, max_rows=max_rows, noun="topics", notes=[about])]

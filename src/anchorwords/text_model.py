@@ -46,7 +46,7 @@ class TextTopicModel(ShowsTopics, TransformerMixin, BaseEstimator):
     n_components : int, default=20
         Number of topics.
     preset : {"readers", "paper"}, default="readers"
-        "readers" gives the topics that measured best for reading: anchors in at least 1 % of the documents, and topics
+        "readers" gives the topics that measured best for reading: anchors in at least 1% of the documents, and topics
         refined on the documents. "paper" is Algorithm 6 of the paper.
     vectorizer : TextVectorizer, optional
         How to read texts and which words to keep, such as ``TextVectorizer(stop_words=["english", "widget"])``.

@@ -69,6 +69,29 @@ def test_columns_of_text_are_joined_and_others_are_kept(folder, tmp_path):
     assert "columns of the documents: year (integer), heading (text)" in shown.stderr
 
 
+def test_lists_in_a_column_are_items(folder, tmp_path):
+    rng = np.random.default_rng(0)
+    kinds = [[f"{kind} {letter}" for letter in "ABCDEFGH"] for kind in ("The Fish", "The Ship", "The Tree")]
+    baskets = [sorted(rng.choice(kinds[i % 3], 5, replace=False).tolist()) for i in range(240)]
+    rows = [{"id": f"b{i}", "year": 2000 + i % 4, "items": basket} for i, basket in enumerate(baskets)]
+    (tmp_path / "baskets.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = ("--text-column", "items", "--id-column", "id", "--columns", "year")
+    model = fitted(tmp_path, tmp_path / "baskets.jsonl", *options)
+    assert set(model.model_.vocabulary) == {item for kind in kinds for item in kind}
+    done = run("predict", tmp_path / "model", "The Fish A", "The Fish B", "-n", 3, "--json")
+    assert all(row["word"].startswith("The Fish") for row in json.loads(done.stdout))
+    pd = pytest.importorskip("pandas")
+    (tmp_path / "baskets.csv").write_text(
+        "id,items\n" + "".join(f"b{i},{'|'.join(b)}\n" for i, b in enumerate(baskets))
+    )
+    table = pd.read_csv(tmp_path / "baskets.csv")
+    table["items"] = table["items"].str.split("|")
+    split = aw.read_corpus(table, text_column="items", id_column="id")
+    whole = aw.read_corpus(tmp_path / "baskets.jsonl", text_column="items", id_column="id")
+    assert (split.vocabulary, list(split.documents.ids)) == (whole.vocabulary, [row["id"] for row in rows])
+    assert (split.counts != whole.counts).nnz == 0
+
+
 def test_kinds_of_text_may_be_kept(folder):
     assert "https" not in fitted(folder, folder / "docs.txt").model_.vocabulary
     kept = fitted(folder, folder / "docs.txt", "--keep", "urls", "--max-df", "1.0").model_.vocabulary

@@ -58,7 +58,7 @@ def test_a_table_the_reasons_and_the_command(folder, corpus):
     assert "Recommended: 4 topics." in text
     for reason in expected.reasons:
         assert f"- {reason}" in text
-    assert f"Fit with: anchorwords fit {folder / 'docword.toy.txt'} --min-anchor-docs 1 -k 4 -o MODEL" in text
+    assert f"Fit with: anchorwords fit {folder / 'docword.toy.txt'} --min-anchor-docs 1 -k 4 -o model-4" in text
 
 
 def test_json(folder, corpus):
@@ -120,7 +120,7 @@ def test_the_command_works_as_printed(folder, tmp_path):
     source.write_text("\n".join(" ".join(chance.choice(kinds[i % 3], 9)) + " 12 the" for i in range(120)))
     options = ["--keep-word", "treea", "--keep-word", "fisha", "--numbers", "--stop-words", "english", "--min-df", "2"]
     result = scan(source, "-k", "2,3", *options, "--splits", "2")
-    (command,) = re.findall("Fit with: (anchorwords fit .* -o MODEL)", result.stdout)
+    (command,) = re.findall("Fit with: (anchorwords fit .* -o model-[0-9]+)", result.stdout)
     name, *arguments = shlex.split(command)
     assert name == "anchorwords"
     assert sorted(arguments[2:-4]) == sorted(options)
@@ -140,7 +140,7 @@ def test_the_commands_of_all_levels_work_as_printed(tmp_path):
     result = scan(source, "-k", "2,3,4")
     assert "No single number of topics is recommended." in result.stdout
     levels = json.loads(scan(source, "-k", "2,3,4", "--json", "-q").stdout)["levels"]
-    commands = re.findall("Fit with: (anchorwords fit .* -o MODEL)", result.stdout)
+    commands = re.findall("Fit with: (anchorwords fit .* -o model-[0-9]+)", result.stdout)
     assert len(commands) == len(levels) > 0
     for i, (command, level) in enumerate(zip(commands, levels, strict=True)):
         arguments = shlex.split(command)[1:]
@@ -161,7 +161,7 @@ def test_the_commands_of_plausible_numbers_work_as_printed(tmp_path):
     assert len(found["plausible"]) > 1
     assert found["plausible"] == [level["n_components"] for level in found["levels"]]
     assert "The data do not tell these numbers apart." in text
-    commands = re.findall("Fit with: (anchorwords fit .* -o MODEL)", text)
+    commands = re.findall("Fit with: (anchorwords fit .* -o model-[0-9]+)", text)
     assert len(commands) == len(found["plausible"])
     for i, (command, K) in enumerate(zip(commands, found["plausible"], strict=True)):
         words = shlex.split(command)[1:]
@@ -178,10 +178,31 @@ def test_numbers_are_chosen_if_none_are_given(folder):
     assert {3, 4, 5} <= {row["n_components"] for row in found["rows"]}
 
 
+def test_a_single_number_is_compared_with_nothing(folder):
+    result = scan(folder / "corpus", "-k", "3", "--min-anchor-docs", "1")
+    assert "- Only one number of topics was scanned, so there is nothing to compare it with." in result.stdout
+    assert "- With 3 topics, " in result.stdout
+    for claim in ("fine", "recommended", "Fit with"):
+        assert claim not in result.stdout
+    assert json.loads(scan(folder / "corpus", "-k", "3", "--json", "-q").stdout)["levels"] == []
+
+
+def test_a_step_is_chosen_for_a_long_range_and_reported(folder):
+    result = scan(folder / "corpus", "-k", "2:24", "--splits", "1")
+    assert "scanning 12 numbers of topics: 2:24:2; 2:24:1 scans every number" in result.stderr
+    assert "scanning" not in scan(folder / "corpus", "-k", "2:4").stderr
+
+
 def test_numbers():
     assert parsed_numbers("10,20, 50") == [10, 20, 50]
     assert parsed_numbers("10:30:10") == [10, 20, 30]
     assert parsed_numbers("2:4,8,10:19:5") == [2, 3, 4, 8, 10, 15]
+    assert parsed_numbers("7") == parsed_numbers("7:7") == [7]
+    assert parsed_numbers("10:60") == list(range(10, 61, 5))
+    assert parsed_numbers("1:20") == list(range(1, 21))
+    assert parsed_numbers("1:21") == [*range(1, 21, 2), 21]
+    assert parsed_numbers("1:400") == [*range(1, 400, 50), 400]
+    assert parsed_numbers("10:60:1") == list(range(10, 61))
     for wrong in ("", "a", "10,", "1:2:3:4", "5:2", "0", "1:5:0", "2.5", "-3", "10-20"):
         with pytest.raises(typer.BadParameter, match="--topics must be numbers such as"):
             parsed_numbers(wrong)

@@ -36,6 +36,7 @@ def folder(tmp_path_factory):
         "year": [None if i == 7 else int(one) for i, one in enumerate(year)],
         "day": [f"{one}-0{1 + i % 9}-15" for i, one in enumerate(year)],
         "kind": ["ab"[i % 2] for i in range(600)],
+        "dirty": [f"{one}-0{1 + i % 9}-15" if i % 100 else "unknown" for i, one in enumerate(year)],
         "nothing": [None] * 600,
         "same": [1999] * 600,
     }
@@ -82,9 +83,10 @@ def test_the_table(folder):
     listed = words.split()[3:]
     assert set(listed[:4]) <= risen
     assert set(listed[4:]) <= fallen
-    assert "599 documents in 10 periods (distinct): 2000, ..., 2009." in done.stdout
+    assert "599 documents in 10 periods of one value each: 2000, ..., 2009." in done.stdout
     assert "1 rising, 1 falling, 0 no clear trend" in done.stdout
-    assert "left out: 1 document without a time, 0 without a known word" in done.stderr
+    assert "left out: 1 document without a time\n" in done.stderr
+    assert "left out" not in trends(folder, by="day").stderr
     assert "rising words" not in trends(folder, "-n", 0).stdout
 
 
@@ -168,7 +170,7 @@ def test_few_periods(folder):
     done = trends(folder, by="same")
     assert "0 rising, 0 falling, 2 no clear trend" in done.stdout
     assert "599" not in done.stdout
-    assert "600 documents in 1 period (distinct): 1999." in done.stdout
+    assert "600 documents in 1 period: 1999." in done.stdout
     assert "use a finer --freq, or --independent" in " ".join(done.stderr.split())
     told = json.loads(trends(folder, "--json", by="same").stdout)
     assert all(row["slope"] is None and row["lower"] is None for row in told["trends"])
@@ -185,6 +187,11 @@ def test_few_periods(folder):
             ["--by", "kind"],
             1,
             "the column 'kind' must hold dates or numbers, but is of the kind 'text': prevalence_by and",
+        ),
+        (
+            ["--by", "dirty"],
+            1,
+            "6 of its 600 values are not dates; the first is 'unknown' in row 1. Correct or empty these",
         ),
         (["--by", "nothing"], 1, "no document has a value in the column 'nothing'"),
         (["--by", "year", "--freq", "ME"], 1, "freq must be a width such as 5, 'quantiles:8' or None, but is 'ME'"),

@@ -202,6 +202,22 @@ def test_contrasts_are_differences_of_predictions_in_any_coding(model, drawn):
     np.testing.assert_allclose(both.estimate[0], found.estimate[2] - found.estimate[1], atol=1e-12)
 
 
+def test_a_contrast_says_what_other_columns_are_held_at(model, drawn):
+    counts, data = drawn
+    found = aw.estimate_effects(model, counts, "C(kind) * x", data=data)
+    by_kind = found.contrast({"kind": "c"}, {"kind": "a"})
+    assert by_kind.held == {"x": pytest.approx(np.mean(data["x"]))}
+    assert f"Columns that are not given: x={np.mean(data['x']):g} (mean)." in str(by_kind)
+    expected = found.predict({"kind": ["c", "a"], "x": np.mean(data["x"])}).estimate
+    np.testing.assert_allclose(by_kind.estimate[0], expected[0] - expected[1], atol=1e-12)
+    by_x = found.contrast({"x": 1.0}, {"x": 0.0})
+    kinds, sizes = np.unique(data["kind"], return_counts=True)
+    assert f"Columns that are not given: kind={kinds[np.argmax(sizes)]} (most frequent value)." in str(by_x)
+    both = found.contrast({"kind": "c", "x": 1.0}, {"kind": "a", "x": 1.0})
+    assert both.held == found.contrast("x").held == {}
+    assert "not given" not in str(both)
+
+
 def test_moving_the_origin_of_a_covariate_changes_nothing(model, drawn):
     counts, data = drawn
     far = {"year": data["year"] + 1e4, "near": data["year"] - 2000.0}
@@ -258,6 +274,8 @@ def test_some_topics_dates_and_rows(model, drawn):
     assert curve.estimate.shape == (1, 1)
     assert found.to_frame().shape == (4, 8)
     assert "two" in found._repr_html_()
+    assert "Dates (day) are decimal years: their coefficients are per year." in str(found)
+    assert "decimal years" not in str(by_x)
 
 
 def test_replicates_of_the_topics_widen_intervals(sampled):

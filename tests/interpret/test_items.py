@@ -102,8 +102,16 @@ def test_baskets_are_counts(model, sampled):
         mixed = aw.predict_words(model, [[*baskets[0], "nowhere", "nothing"], baskets[1]], n=5)
     assert len(caught) == 1
     np.testing.assert_array_equal(mixed.columns, right.columns)
-    with pytest.raises(InputError, match="knows none of the 1 words"):
+    with pytest.raises(InputError, match="does not know 'nowhere': check how its words are spelled"):
         aw.predict_words(model, ["nowhere"])
+    with pytest.raises(InputError, match="knows none of the 2 words given: check"):
+        aw.predict_words(model, ["nowhere", "nothing at all"])
+    with pytest.raises(
+        InputError, match="does not know 'w001 nothing w002', but it knows 'w001' and 'w002': give each word"
+    ):
+        aw.predict_words(model, ["w001 nothing w002"])
+    with pytest.raises(InputError, match="none of the 2 words given, but it knows 'w001': give each word separately"):
+        aw.predict_words(model, ["a w001", "nothing"])
     with pytest.raises(InputError, match="single string"):
         aw.predict_words(model, "w001")
 
@@ -130,6 +138,9 @@ def test_commands(model, tmp_path):
     assert json.loads(done.stdout) == aw.similar_words(model, ["w010", "w020"], 3).rows()
     done = CliRunner().invoke(app, ["predict", str(tmp_path / "model"), "w010", "w020", "-n", "3", "--json"])
     assert json.loads(done.stdout) == aw.predict_words(model, ["w010", "w020"], 3).rows()
+    assert "give each word separately" in str(
+        CliRunner().invoke(app, ["predict", str(tmp_path / "model"), "w010 w020"]).exception
+    )
     for command in ("similar", "predict"):
         done = CliRunner().invoke(app, [command, str(tmp_path / "model"), "w010", "-n", "3"], env={"COLUMNS": "160"})
         assert (done.exit_code, len(done.stdout.splitlines())) == (0, 4)

@@ -47,7 +47,7 @@ def test_coefficients_are_those_of_the_result(found):
         bars = [bar for bar in bars if bar[0] != bar[1]]
         expected = 100 * np.column_stack([found.lower[row, [0, 1]], found.upper[row, [0, 1]]])
         np.testing.assert_allclose(bars, expected, rtol=1e-12)
-    assert [label.get_text() for label in first.get_yticklabels()] == ["up  7", "down  3"]
+    assert [label.get_text() for label in first.get_yticklabels()] == ["7  up", "3  down"]
     figure.canvas.draw()
 
 
@@ -55,7 +55,7 @@ def test_the_largest_coefficient_is_on_top(found):
     (ax,) = panels(plot.effects(found, terms=["x"]))
     points = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
     assert points == sorted(points)
-    assert ax.get_yticklabels()[-1].get_text() == "up  7"
+    assert ax.get_yticklabels()[-1].get_text() == "7  up"
 
 
 def test_predictions_over_numbers_are_curves(found):
@@ -66,7 +66,8 @@ def test_predictions_over_numbers_are_curves(found):
         np.testing.assert_allclose(ax.lines[0].get_xdata(), values)
         np.testing.assert_allclose(ax.lines[0].get_ydata(), 100 * expected.estimate[:, k], rtol=1e-12)
         assert ax.get_ylim()[0] == 0.0
-    assert [ax.get_title() for ax in panels(figure)] == ["same  0", "up  7"]
+    assert [ax.get_title() for ax in panels(figure)] == ["0  same", "7  up"]
+    assert figure.get_supxlabel() == "x\nwith kind=b"
     figure.canvas.draw()
 
 
@@ -76,6 +77,7 @@ def test_predictions_over_categories_are_points(found):
     expected = found.predict({"kind": ["a", "b"]}, topics=[7]).estimate[:, 0]
     np.testing.assert_allclose(ax.lines[-1].get_xdata(), 100 * expected, rtol=1e-12)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b"]
+    assert figure.get_supxlabel().split("\n")[-1] == f"with x={found.design.typical('x'):g}"
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])

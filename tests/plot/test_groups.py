@@ -47,7 +47,7 @@ def test_a_heat_map_holds_the_shares():
     (ax,) = panels(plot.groups(found, kind="heatmap", order="given", topics=found.topics))
     np.testing.assert_allclose(ax.images[0].get_array(), 100 * found.prevalence)
     assert texts(ax.get_yticklabels()) == list(found.groups)
-    assert texts(ax.get_xticklabels()) == [f"w{k}  {k}" for k in found.topics]
+    assert texts(ax.get_xticklabels()) == [f"{k}  w{k}" for k in found.topics]
     written = {text.get_position(): text.get_text() for text in ax.texts}
     for (g, k), share in np.ndenumerate(100 * found.prevalence):
         assert written.get((k, g), "") == (f"{share:.0f}" if share >= 0.95 else "")
@@ -79,7 +79,7 @@ def test_three_groups_are_told_apart_in_each_row():
     edited = dataclasses.replace(found, topics=(9, 8, 7, 6, 5, 4, 3))
     figure = plot.groups(edited, [3, 9])
     (ax,) = panels(figure)
-    assert texts(ax.get_yticklabels()) == ["w6  3", "w0  9"]
+    assert texts(ax.get_yticklabels()) == ["3  w6", "9  w0"]
     assert len(ax.lines) == len(ax.collections) == 3
     for g, (line, bars) in enumerate(zip(ax.lines, ax.collections, strict=True)):
         np.testing.assert_allclose(line.get_xdata(), 100 * found.prevalence[g, [6, 0]])
@@ -88,7 +88,7 @@ def test_three_groups_are_told_apart_in_each_row():
     legend = texts(figure.legends[0].get_texts())
     assert legend == [f"{name} (12 documents)" for name in found.groups]
     # Differences are largest on top.
-    order = [int(text.split()[-1]) for text in texts(panels(plot.groups(found))[0].get_yticklabels())]
+    order = [int(text.split()[0]) for text in texts(panels(plot.groups(found))[0].get_yticklabels())]
     spread = np.ptp(found.prevalence, axis=0)
     assert order == np.argsort(-spread, kind="stable").tolist()
 
@@ -96,7 +96,7 @@ def test_three_groups_are_told_apart_in_each_row():
 def test_few_topics_of_many_groups_have_a_panel_each():
     found = grouped(20)
     axes = panels(plot.groups(found, [4, 2]))
-    assert [ax.get_title() for ax in axes] == ["w4  4", "w2  2"]
+    assert [ax.get_title() for ax in axes] == ["4  w4", "2  w2"]
     for ax, k in zip(axes, (4, 2), strict=True):
         np.testing.assert_allclose(ax.lines[0].get_xdata(), 100 * found.prevalence[:, k])
         assert len(ax.collections[0].get_segments()) == 20

@@ -68,10 +68,10 @@ def test_numbers_have_the_digits_asked_for(value, digits, expected):
 
 
 def test_percentages_and_intervals():
-    assert percent(0.12345) == "12.3 %"
-    assert small_percent(0.000123) == "0.012 %"
-    assert share_cell(0.123, 0.11, 0.136).line == "12.3 % (11.0 to 13.6)"
-    assert share_cell(0.123, math.nan, math.nan).line == "12.3 %"
+    assert percent(0.12345) == "12.3%"
+    assert small_percent(0.000123) == "0.012%"
+    assert share_cell(0.123, 0.11, 0.136).line == "12.3% (11.0 to 13.6)"
+    assert share_cell(0.123, math.nan, math.nan).line == "12.3%"
     assert share_cell(math.nan, 0.1, 0.2).line == MISSING
     assert points_cell(0.012, 0.008, 0.016).line == "+1.2 (0.8 to 1.6)"
     assert points_cell(-0.012).line == "−1.2"

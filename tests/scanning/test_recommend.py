@@ -49,8 +49,8 @@ def test_numbers_that_the_data_do_not_tell_apart():
     levels = supported_levels([one for one in given if one.n_components in numbers])
     assert [(level.name, level.n_components) for level in levels] == [("plausible", K) for K in numbers]
     assert levels[1].why == "the data do not distinguish it from 19 or 21"
-    assert (levels[0].gained, levels[0].lost) == ("95% of topics replicate instead of 90%", "-")
-    assert (levels[2].gained, levels[2].lost) == ("-", "86% of topics replicate instead of 90%")
+    assert (levels[0].gained, levels[0].lost) == ("95% of topics replicate instead of 90% with 20 topics", "-")
+    assert (levels[2].gained, levels[2].lost) == ("-", "86% of topics replicate instead of 90% with 20 topics")
 
 
 def test_numbers_of_the_range_that_were_not_scanned():
@@ -86,12 +86,14 @@ def test_levels_are_where_the_curves_flatten():
     levels = levels_of(FLAT, directions(41, 41))
     assert [(level.name, level.n_components) for level in levels] == [("coarse", 10), ("medium", 20), ("fine", 30)]
     assert not any(level.at_grid_end for level in levels)
-    assert levels[1].gained == f"held-out perplexity {np.exp(6.9):,.0f} instead of {np.exp(7.0):,.0f}"
-    assert levels[1].lost == "70% of topics replicate instead of 80%"
+    assert levels[1].gained == f"held-out perplexity {np.exp(6.9):,.0f} instead of {np.exp(7.0):,.0f} with 10 topics"
+    assert levels[1].lost == "70% of topics replicate instead of 80% with 10 topics"
+    assert levels[0].lost == f"held-out perplexity {np.exp(7.0):,.0f} instead of {np.exp(6.9):,.0f} with 20 topics"
     numbers, reasons = recommend(FLAT, directions(41, 41), NONE, levels)
     assert numbers == ()
-    assert "The documents therefore support at least 40 topics." in reasons[0]
-    assert "The data do not support a single number" in reasons[1]
+    assert reasons[0].endswith("times as strong as noise. The spectrum does not end within the numbers scanned.")
+    assert reasons[1].endswith("a single number of topics. The levels trade detail against reliability.")
+    assert recommend(FLAT, directions(41, 41), NONE, levels[:1])[1][1].endswith("a single number of topics.")
     assert not any("largest number scanned" in reason for reason in reasons)
 
 
@@ -119,8 +121,8 @@ def test_perplexity_decides_if_everything_replicates():
     given.append(heldout(160, 160, -6.58))
     levels = levels_of(given, directions(161, 161))
     assert [(level.name, level.n_components) for level in levels] == [("coarse", 40), ("medium", 80), ("fine", 160)]
-    assert "by less than 10 %" in levels[0].why
-    assert "by less than 5 %" in levels[1].why
+    assert "by less than 10%" in levels[0].why
+    assert "by less than 5%" in levels[1].why
     assert [level.at_grid_end for level in levels] == [False, False, True]
     # With a steep curve to the end, there is only the end of the grid, which is called fine.
     (level,) = levels_of(given[:3], directions(41, 41))
@@ -131,6 +133,12 @@ def test_directions_bound_the_levels():
     given = [heldout(10, 10, -7.0), heldout(20, 12, -6.9), heldout(40, 40, -6.5)]
     assert max(level.n_components for level in levels_of(given, directions(20, 41))) <= 20
     assert recommend(given, directions(20, 41), NONE)[0] == ()  # 12 of 20 are less than two thirds
+    # Nothing was compared with the smallest number if larger ones are out of the question.
+    (level,) = levels_of(given, directions(3, 41))
+    assert level.n_components == 10
+    assert level.why == (
+        "the smallest number scanned; beyond it, directions of the co-occurrence no longer clearly exceed noise"
+    )
 
 
 def test_nothing_replicates():
@@ -171,6 +179,7 @@ def test_a_single_number():
     assert numbers == ()
     assert "Only one number" in reasons[0]
     assert "4 replicate" in reasons[1]
+    assert levels_of([heldout(20, 14, -6.9)], directions(21, 21)) == []
     assert recommend([candidate(6)], None, NONE)[1] == reasons[:1]
 
 

@@ -296,6 +296,14 @@ def test_topics_are_reported_by_id_and_name(model, sampled, years):
     assert len(found.to_frame()) == len(found.rows())
 
 
+def test_the_unit_of_a_trend_is_named(model, sampled, years):
+    corpus = aw.Corpus(sampled.corpus.counts, sampled.corpus.vocabulary, documents={"year": years})
+    assert "points per year" in str(aw.topics_over_time(model, corpus, "year").trends())
+    assert "points per unit of time" in str(aw.topics_over_time(model, corpus, years).trends())
+    days = np.asarray(years).astype(int).astype(str).astype("M8[D]")
+    assert "points per year" in str(aw.topics_over_time(model, corpus, days).trends())
+
+
 def test_bad_input_is_refused(model, sampled, years):
     counts = sampled.corpus.counts
     for options, message in (

@@ -10,6 +10,7 @@ import pytest
 
 from anchorwords.exceptions import InputError
 from anchorwords.trends.periods import periods_of
+from anchorwords.trends.shown import periods_in_words
 
 # From before 1970, where numbers of days are negative, to a leap day.
 DAYS = np.arange(np.datetime64("1957-11-23"), np.datetime64("1974-03-02"), 3)
@@ -125,3 +126,49 @@ def test_bad_input_is_refused(values, options, message):
 def test_no_value_at_all(values):
     with pytest.raises(InputError, match="no document has a value in the column 'x', so that there is no period"):
         periods_of(values, name="the column 'x'")
+
+
+def dirty(wrong="unknown", n=200, places=(16, 40, 41)):
+    values = [f"{2000 + i % 20}-05-{1 + i % 28:02d}" for i in range(n)]
+    for place in places:
+        values[place] = wrong
+    return values
+
+
+def test_a_few_values_that_are_not_dates_are_named():
+    with pytest.raises(InputError) as refused:
+        periods_of([None, *dirty(), "NA"], name="the column 'day'")
+    assert str(refused.value) == (
+        "the column 'day' must hold dates or numbers, but 3 of its 200 values are not dates; the first is 'unknown' in row "
+        '18. Correct or empty these values, for example with pandas.to_datetime(values, errors="coerce"): documents with an '
+        "empty value are left out and counted."
+    )
+    assert periods_of(pd.to_datetime(pd.Series(dirty()), errors="coerce")).codes.tolist().count(-1) == 3
+    with pytest.raises(InputError, match=r"1 of its 200 values is not a date: '13/05/2001' in row 4 \(document 'd4'\)"):
+        periods_of(dirty("13/05/2001", places=[3]), ids=[f"d{i + 1}" for i in range(200)])
+    with pytest.raises(InputError, match=r"1 of its 4 values is not a number: 'c\. 1990' in row 2\. .*to_numeric"):
+        periods_of(["1989", "c. 1990", "1991", "1992"])
+    with pytest.raises(InputError, match="1 of its 3 values is not a date: '2001' in row 3"):
+        periods_of(["2000-01-01", "2000-02-01", "2001"])
+    with pytest.raises(InputError, match="holds numbers that are written as text: convert them first"):
+        periods_of(["1989", "1990"])
+    with pytest.raises(InputError, match="prevalence_by and 'anchorwords groups'"):
+        periods_of(dirty(places=range(120)))
+
+
+@pytest.mark.parametrize(
+    ("values", "freq", "words"),
+    [
+        ([1999, 2003], None, "of one value each"),
+        ([1999, 2003], 5, "of width 5"),
+        ([1999, 2003], "quantiles:2", "of about as many documents each"),
+        (DAYS, "YE", "of one year each"),
+        (DAYS, "10ye", "of 10 years each"),
+        (DAYS, "2QE", "of 2 quarters each"),
+        (DAYS, "ME", "of one month each"),
+        (DAYS, "W", "of one week each"),
+        (DAYS[:9], "D", "of one day each"),
+    ],
+)
+def test_periods_in_words(values, freq, words):
+    assert periods_in_words(periods_of(values, freq).freq) == words

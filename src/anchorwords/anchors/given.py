@@ -24,7 +24,7 @@ from .tandem import Groups
 logger = logging.getLogger("anchorwords.fit")
 
 # Candidates per topic below which "auto" drops the threshold: with two or three, coherence suffers
-# (docs/tables/threshold.md, 20ng and kos at 10 %).
+# (docs/tables/threshold.md, 20ng and kos at 10%).
 _CANDIDATES_PER_TOPIC = 5
 # But if at least this share of the words are candidates, dropping the threshold would add no better ones.
 _MOST_WORDS = 0.5

@@ -6,7 +6,7 @@ a word, a label, an id or a file name reach the terminal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -59,6 +59,14 @@ def tell(sentence: str, style: str) -> None:
     """Print one line on standard error, without control characters."""
     line = printable(" ".join(sentence.split()))
     error_console().print(line, style=style, markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+
+def remark_on_left_out(numbers: Mapping[str, int], quiet: bool) -> None:
+    """Say how many documents were left out, for each reason such as "without a time"; nothing if there are none."""
+    found = [(what, n) for what, n in numbers.items() if n]
+    if found:
+        said = [f"{n:,} {'document' if n == 1 else 'documents'} {what}" for what, n in found]
+        remark(f"left out: {', '.join(said)}", quiet)
 
 
 def remark_on_anchors(threshold: AnchorThreshold | None, quiet: bool) -> None:

@@ -85,7 +85,7 @@ def groups(
     from ..interpret.naming import ranking_for
     from ..interpret.prevalence import ORDERS
     from ..storage.writing import file_written_whole, require_writable_file
-    from .console import remark, working
+    from .console import remark, remark_on_left_out, working
     from .listings import groups_as_listing
     from .tables import print_listing
 
@@ -133,11 +133,7 @@ def groups(
         words_of = dict(zip(fitted.model_.ids, listed, strict=True))
         shown = top or (3 if wanted is None else len(wanted))
         print_listing(groups_as_listing(found, words_of, shown, by_tokens, wanted), apart=False)
-    remark(
-        f"left out: {counted(found.n_without_group, 'document')} without a group, "
-        f"{found.n_without_words:,} without a known word",
-        quiet,
-    )
+    remark_on_left_out({"without a group": found.n_without_group, "without a known word": found.n_without_words}, quiet)
     if found.n_small_groups:
         remark(
             f"left out: {counted(found.n_small_groups, 'group')} of fewer than {min_docs} documents, with "

@@ -87,7 +87,7 @@ def _guiding(
     preset: Annotated[
         PresetName,
         typer.Option(
-            help="readers: anchors in at least 1 % of the documents, and topics refined by likelihood, which measured best "
+            help="readers: anchors in at least 1% of the documents, and topics refined by likelihood, which measured best "
             "for reading; paper: Algorithm 6 of the paper.",
             rich_help_panel=GUIDING,
         ),
@@ -123,7 +123,7 @@ def _guiding(
         str | None,
         typer.Option(
             metavar="NUMBER|SHARE|auto",
-            help="Fewest documents of a word that is chosen as an anchor, such as 20 or 0.01; auto is 1 % of the documents "
+            help="Fewest documents of a word that is chosen as an anchor, such as 20 or 0.01; auto is 1% of the documents "
             "unless that leaves too few words. Default: that of the preset.",
             rich_help_panel=GUIDING,
         ),

@@ -318,7 +318,7 @@ def _choosing(
         bool,
         typer.Option(
             "--drop-duplicates",
-            help="Learn from the first of several documents that are the same or nearly so (90 % of their words).",
+            help="Learn from the first of several documents that are the same or nearly so (90% of their words).",
             rich_help_panel=WORDS,
         ),
     ] = False,

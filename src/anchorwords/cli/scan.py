@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from ..scanning.record import Scan
     from .tables import Justify, Listing
 
+# Most numbers of a range that are scanned unless it has a step: each of them is a fit.
+_MOST = 20
 # Columns of the table: key in a row, title, digits.
 _COLUMNS = (
     ("stability", "similarity", ".2f"), ("heldout_perplexity", "perplexity", ",.0f"),
@@ -54,7 +57,8 @@ def scan(
             "--topics",
             "-k",
             metavar="NUMBERS",
-            help="Numbers of topics: 10,20,50, or first:last:step as in 10:60:10. Default: chosen to suit the documents.",
+            help="Numbers of topics: 10,20,50, or first:last:step as in 10:60:10. Without a step, at most 20 numbers of a "
+            "range are scanned. Default: chosen to suit the documents.",
         ),
     ] = None,
     plot: Annotated[
@@ -95,13 +99,19 @@ def scan(
     from ..presets import READERS
     from ..scanning.scan import scan as compare
     from ..storage.sketch_folder import is_sketch_folder
-    from .console import fit_progress, remark_on_anchors
+    from .console import fit_progress, remark, remark_on_anchors
 
     if is_sketch_folder(Path(source)):
         raise typer.BadParameter(
             f"{source} is a sketch, which contains no documents to split into halves: give the documents"
         )
     numbers = None if topics is None else parsed_numbers(topics)
+    if topics is not None and numbers is not None and (chosen := coarser_ranges(topics)):
+        every = chosen[0].rpartition(":")[0]
+        remark(
+            f"scanning {len(set(numbers))} numbers of topics: {' and '.join(chosen)}; {every}:1 scans every number",
+            quiet,
+        )
     fewest = documents_or_share(min_anchor_docs) or READERS.min_anchor_docs
     require_drawable(plot)
     with opened(source, with_stop_words(reading, choosing), quiet, jobs) as corpus:
@@ -124,7 +134,7 @@ def scan(
     options = given_arguments(context, except_for=("topics", "plot", "splits", "seed", "jobs", "as_json", "quiet"))
 
     def command(K: int) -> str:
-        return shlex.join(["anchorwords", "fit", source, *options, "-k", str(K), "-o", "MODEL"])
+        return shlex.join(["anchorwords", "fit", source, *options, "-k", str(K), "-o", f"model-{K}"])
 
     _show(found, left_out, command)
 
@@ -141,11 +151,29 @@ def parsed_numbers(text: str) -> list[int]:
             raise wrong
         first, last, step = (int(pieces[i]) if i < len(pieces) else None for i in range(3))
         assert first is not None
-        last, step = first if last is None else last, 1 if step is None else step
-        if first < 1 or last < first or step < 1:
+        last = first if last is None else last
+        if first < 1 or last < first or step == 0:
             raise wrong
-        numbers += range(first, last + 1, step)
+        # A step that is chosen here need not hit the last number.
+        numbers += range(first, last + 1, step) if step else [*range(first, last, _step(first, last)), last]
     return numbers
+
+
+def coarser_ranges(text: str) -> list[str]:
+    """Return the ranges without a step that are too long to scan every number, with the step that is used instead."""
+    found = []
+    for part in text.split(","):
+        pieces = [int(piece) for piece in part.split(":")]
+        if len(pieces) == 2 and (step := _step(*pieces)) > 1:
+            found.append(f"{pieces[0]}:{pieces[1]}:{step}")
+    return found
+
+
+def _step(first: int, last: int) -> int:
+    """Return the smallest step of 1, 2 or 5 times a power of ten that leaves few enough numbers."""
+    return next(
+        step for power in count() for digit in (1, 2, 5) if -(-(last - first) // (step := digit * 10**power)) < _MOST
+    )
 
 
 def scan_as_listing(scan: Scan) -> Listing:
@@ -183,7 +211,7 @@ def _show(scan: Scan, left_out: int, command: Callable[[int], str]) -> None:
 
     say(f"{counted(scan.n_docs, 'document')} ({left_out:,} too short) and {scan.n_words:,} words\n")
     print_listing(scan_as_listing(scan), apart=False)
-    say(f"\n{_answer(scan)}")
+    say(f"\n{_answer(scan)}" if len(scan.n_components) > 1 else "")
     for reason in scan.reasons:
         say(f"- {reason}")
     for level in scan.levels:

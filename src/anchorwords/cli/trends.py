@@ -139,6 +139,7 @@ def _freq(text: str | None) -> Any:
 
 
 def _show(found: TopicsOverTime, table: Trends, rows: list[dict[str, Any]], changed: dict[int, TopicWords]) -> None:
+    from ..trends.shown import periods_in_words
     from .console import ascii_only, say, width
     from .listings import trends_as_listing, word_changes_as_listing
     from .tables import print_listing
@@ -149,7 +150,8 @@ def _show(found: TopicsOverTime, table: Trends, rows: list[dict[str, Any]], chan
     verdicts = [row["verdict"] for row in table.rows()]
     counts = ", ".join(f"{verdicts.count(one)} {one}" for one in ("rising", "falling", "no clear trend"))
     ends = list(dict.fromkeys([str(found.periods[0]), str(found.periods[-1])]))
-    periods = f"{counted(len(found.periods), 'period')} ({found.freq}): {', ..., '.join(ends)}"
+    several = f" {periods_in_words(found.freq)}" if len(found.periods) > 1 else ""
+    periods = f"{counted(len(found.periods), 'period')}{several}: {', ..., '.join(ends)}"
     say(
         f"\n{counted(int(found.n_docs.sum()), 'document')} in {periods}. "
         f"Of all {counted(len(verdicts), 'topic')}: {counts} (false discovery rate {table.fdr:g}). "
@@ -218,13 +220,9 @@ def _summary(
 
 
 def _remark(found: TopicsOverTime, errors: str, quiet: bool) -> None:
-    from .console import remark
+    from .console import remark, remark_on_left_out
 
-    remark(
-        f"left out: {counted(found.n_without_time, 'document')} without a time, "
-        f"{found.n_without_words:,} without a known word",
-        quiet,
-    )
+    remark_on_left_out({"without a time": found.n_without_time, "without a known word": found.n_without_words}, quiet)
     if errors == "periods" and len(found.periods) < 3:
         remark(
             "fewer than three periods cannot tell a trend from what one period's documents share: use a finer --freq, or "

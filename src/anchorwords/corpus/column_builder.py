@@ -186,6 +186,14 @@ def column_of(name: str, values: Iterable[Any], *, typed: bool = True) -> Column
     return builder.finish()
 
 
+def kind_of_text(text: str) -> str:
+    """Return the kind that a text would have in a column of its own, or "missing" if it stands for a missing value."""
+    bare = text.strip()
+    if bare in _NOT_AVAILABLE:
+        return "missing"
+    return next((found[0] for parse in _parsers(numbers=True) if (found := parse([bare])) is not None), "text")
+
+
 class _StringStore:
     """Strings one after the other, each with a number; equal ones share a number unless there are very many."""
 

@@ -237,7 +237,7 @@ class Corpus:
         return f", {self.n_tokens:,} tokens{per_document}"
 
     def duplicates(self, *, near: bool = True) -> Duplicates:
-        """Find documents that repeat an earlier one exactly or, with ``near``, in at least 90 % of their words.
+        """Find documents that repeat an earlier one exactly or, with ``near``, in at least 90% of their words.
 
         Near repetitions are found by hashing, which misses few of them. See :meth:`drop_duplicates`.
         """

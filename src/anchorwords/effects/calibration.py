@@ -26,11 +26,11 @@ from ..infer.prior import prior_of
 from ..model import TopicModel
 from ..sources.convert import as_source
 
-# Simulated documents: as many as have this number of tokens, within limits. An entry of L is then known to about 1 %. Fewer
+# Simulated documents: as many as have this number of tokens, within limits. An entry of L is then known to about 1%. Fewer
 # long documents are enough, as their posterior means are nearly their proportions.
 _TOKENS, _FEWEST, _MOST = 4_000_000, 1_000, 20_000
 _PER_TOPIC = 20
-# With entries known to 1 %, an inverse beyond this condition number has no digits left.
+# With entries known to 1%, an inverse beyond this condition number has no digits left.
 _SINGULAR = 100.0
 
 

@@ -103,12 +103,19 @@ class Design:
     values : dict
         The columns that the formula uses, for the same n documents.
     spec : formulaic.ModelSpec
+    dates : tuple of str
+        Columns of dates, which are decimal years here.
     """
 
     matrix: SparseLike
     terms: tuple[str, ...]
     values: Values
     spec: Any
+    dates: tuple[str, ...] = ()
+
+    def typical(self, name: str) -> Any:
+        """Return the value that a column has unless one is given: its mean, or its most frequent value."""
+        return _typical(self.values[name])
 
     def rows_at(self, given: Mapping[str, Any]) -> tuple[Values, FloatArray]:
         """Return the values of all columns and the rows of the design for a grid of values of some columns.
@@ -138,7 +145,7 @@ class Design:
             _check_like(name, column, self.values[name])
         full = {}
         for name, observed in self.values.items():
-            column = columns[name] if name in columns else np.atleast_1d(_typical(observed))
+            column = columns[name] if name in columns else np.atleast_1d(self.typical(name))
             kind = np.float64 if observed.dtype.kind in "iu" else observed.dtype
             full[name] = np.broadcast_to(column, (n,)).astype(kind)
         frame = pd.DataFrame(full, index=range(n))
@@ -152,7 +159,7 @@ class Design:
         return full, rows
 
 
-def make_design(formula: str, values: Values, n_docs: int) -> Design:
+def make_design(formula: str, values: Values, n_docs: int, dates: tuple[str, ...] = ()) -> Design:
     """Return the design of documents with complete values."""
     formulaic = require_formulaic()
     import pandas as pd
@@ -182,7 +189,7 @@ def make_design(formula: str, values: Values, n_docs: int) -> Design:
         raise InputError(
             f"the formula {short(formula)} has no finite value for some documents, as the logarithm of zero: change it."
         )
-    return Design(matrix, tuple(map(str, spec.column_names)), values, spec)
+    return Design(matrix, tuple(map(str, spec.column_names)), values, spec, dates)
 
 
 def triangular_factor(design: Design, roots: FloatArray, step: int) -> FloatArray:

@@ -117,14 +117,16 @@ def estimate_effects(
     columns = _columns(record, topics)
     tokens = known_tokens(record, source)
     documents = source.documents if data is None else table_of(data, tokens.size, None, None)
-    values = table_values(documents, used_columns(formula, documents))
+    names = used_columns(formula, documents)
+    values = table_values(documents, names)
+    dates = tuple(name for name in names if documents[name].dtype.kind == "M")
     given = _weights(weights, documents, tokens.size)
     complete = complete_rows(values, tokens.size) & ~np.isnan(given)
     kept = complete & (tokens > 0.0) & (given > 0.0)
     if not kept.any():
         raise InputError("no document has all values of the formula and a word the model knows: check the columns.")
     own = given[kept]
-    design = make_design(formula, {name: column[kept] for name, column in values.items()}, int(kept.sum()))
+    design = make_design(formula, {name: column[kept] for name, column in values.items()}, int(kept.sum()), dates)
     responses = Responses(record, source, method, columns, tokens[kept], len(design.terms), jobs)
     # Weights matter up to a factor; a mean of one keeps numbers in range.
     own = own / own.mean()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..records import TableRecord
 from ..records.table import Table, counted
 from .design import Design
 from .regression import Fit
-from .shown import estimates_table, predictions_table
+from .shown import dates_in_words, estimates_table, held_in_words, predictions_table
 
 # A combination of coefficients that has more than this of a direction that one document determines has no standard error.
 _TOUCHES = 1e-7
@@ -57,6 +57,8 @@ class Estimates(TableRecord):
     estimate, std_error, lower, upper, p_value : (n, K) array
         NaN where a single document determines the estimate.
     level : float
+    held : dict
+        Of a contrast of values: the columns that were not given, and the value that each of them has instead.
     """
 
     topics: tuple[int, ...]
@@ -69,6 +71,7 @@ class Estimates(TableRecord):
     upper: FloatArray
     p_value: FloatArray
     level: float
+    held: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict per topic and name: topic, label, name, estimate, std_error, lower, upper, p_value."""
@@ -81,7 +84,7 @@ class Estimates(TableRecord):
 
     def _tables(self, max_rows: int | None) -> list[Table]:
         caption = f"{self.key.capitalize()} of {counted(len(self.topics), 'topic')}"
-        return [estimates_table(self, caption, (), max_rows)]
+        return [estimates_table(self, caption, held_in_words(self.held), max_rows)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,8 +163,9 @@ class Effects(Estimates):
         ----------
         first, second : dict or str
             Values of columns, such as ``{"year": 2020}``, or the name of a term. The contrast is the first minus the
-            second. Columns that are not given are the same in both: their mean or most frequent value. Without a second,
-            the contrast is the coefficient of the first, which must then be a term.
+            second. Columns that are not given are the same in both: their mean or most frequent value. The attribute
+            ``held`` of the result and a note below its table name these values. Without a second, the contrast is the
+            coefficient of the first, which must then be a term.
 
         Returns
         -------
@@ -172,10 +176,16 @@ class Effects(Estimates):
         if second is not None and isinstance(first, str) != isinstance(second, str):
             raise InputError("contrast needs two terms or two sets of values, but got one of each.")
         difference = self._row(first) - (0.0 if second is None else self._row(second))
+        given = [what for what in (first, second) if isinstance(what, Mapping)]
+        held = {
+            column: self.design.typical(column)
+            for column in self.design.values
+            if any(column not in values for values in given)
+        }
         name = _named(first) if second is None else f"{_named(first)} - {_named(second)}"
         return Estimates(
             self.topics, self.labels, "contrast", (name,), *estimates(self.fit, self.doubt, self._freedom, difference,
-            self.level), self.level,
+            self.level), self.level, held=held,
         )  # fmt: skip
 
     def predict(self, values: Mapping[str, Any], topics: Sequence[int] | None = None) -> Predictions:
@@ -209,7 +219,7 @@ class Effects(Estimates):
 
     def _tables(self, max_rows: int | None) -> list[Table]:
         caption = f"Effects of {self.formula} on the proportions of {counted(len(self.topics), 'topic')}"
-        return [estimates_table(self, caption, [self.summary()], max_rows)]
+        return [estimates_table(self, caption, [*dates_in_words(self.design.dates), self.summary()], max_rows)]
 
     def summary(self) -> str:
         """Return one line about the regression."""

@@ -15,7 +15,7 @@ different topics, E_kl is how often these would be the topics k and l if nothing
 is determined by the row sums m, so that the average of R_kl over l != k, weighted by E_kl, is 1 for every topic k.
 
 Chance, p_k p_l with p = A e, is not a useful yardstick. Documents have few topics, so that much of the weight of A is on its
-diagonal and nearly every pair of different topics is rarer than p_k p_l: 80 % of the pairs for nips12 with 20 topics, 97 %
+diagonal and nearly every pair of different topics is rarer than p_k p_l: 80% of the pairs for nips12 with 20 topics, 97%
 for spotify with 50. A ratio to p_k p_l mostly tells how concentrated documents are, not which topics go together.
 """
 

@@ -9,7 +9,7 @@ p_m = B w_m        p(word | document m)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_n_jobs, check_positive_integer
+from ..corpus.files import short
 from ..corpus.missing import warn_of_missing
 from ..exceptions import InputError
 from ..infer.collapsed import collapsed_proportions
@@ -189,11 +190,20 @@ def _source(record: TopicModel, X: Any) -> Source:
     place = {word: column for column, word in enumerate(record.vocabulary)}
     unknown = dict.fromkeys(word for basket in baskets for word in basket if word not in place)
     if len(unknown) == len({word for basket in baskets for word in basket}):
-        raise InputError(f"the model knows none of the {len(unknown)} words given: check how its words are spelled.")
+        raise InputError(_none_known(list(unknown), place))
     warn_of_missing(list(unknown), record.vocabulary, "X", stacklevel=4)
     found = [(m, place[word]) for m, basket in enumerate(baskets) for word in basket if word in place]
     rows, columns = np.array(found, dtype=np.intp).T
     return as_source(sp.csr_array((np.ones(rows.size), (rows, columns)), shape=(len(baskets), record.n_words)))
+
+
+def _none_known(words: list[str], known: Container[str]) -> str:
+    """Say that the model knows no word, and that some of them are several words that it knows."""
+    what = f"does not know {short(words[0])}" if len(words) == 1 else f"knows none of the {len(words)} words given"
+    if parts := [part for word in words for part in word.split() if part in known]:
+        some = f"{short(parts[0])} and {short(parts[1])}" if len(parts) > 1 else short(parts[0])
+        return f"the model {what}, but it knows {some}: give each word separately."
+    return f"the model {what}: check how its words are spelled."
 
 
 def _baskets(X: Any) -> list[list[str]] | None:

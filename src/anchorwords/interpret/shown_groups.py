@@ -31,7 +31,7 @@ def group_table(found: GroupPrevalence, max_rows: int | None) -> Table:
     n_docs = int(found.n_docs.sum())
     notes = [
         f"Showing {shown} of {counted(len(found.groups), 'group')}." if shown < len(found.groups) else "",
-        f"Mean topic proportions, with {100 * found.level:g} % intervals for the sampling of documents.",
+        f"Mean topic proportions, with {100 * found.level:g}% intervals for the sampling of documents.",
         *_left_out(found),
     ]
     about = f"{counted(len(found.groups), 'group')}, {counted(n_docs, 'document')}"

@@ -79,7 +79,7 @@ class TopicTable(TableList):
         ]
         found = self.stability
         about = "" if found is None or not sure else (
-            f"Intervals and stability: level {100 * found.level:g} %, {found.n_replicates} replicates of the documents."
+            f"Intervals and stability: level {100 * found.level:g}%, {found.n_replicates} replicates of the documents."
         )  # fmt: skip
         return table_of(list(self), fields, caption, max_rows=max_rows, noun="topics", notes=[about, *notes])
 

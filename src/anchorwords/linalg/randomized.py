@@ -245,7 +245,7 @@ def one_pass_eigh(
 
     The basis Q holds the leading left singular vectors of C Omega, fewer than Omega has columns, so that the
     least-squares problem T (Q'Omega) = Q'(C Omega) for the small symmetric T is overdetermined and stable.
-    Expect relative errors of C's rank-K part of 10-40 % on word co-occurrences; use :func:`randomized_eigh`
+    Expect relative errors of C's rank-K part of 10-40% on word co-occurrences; use :func:`randomized_eigh`
     wherever a second pass is possible.
 
     Parameters

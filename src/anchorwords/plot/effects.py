@@ -11,7 +11,8 @@ import numpy.typing as npt
 from .._typing import FloatArray
 from ..effects.record import Effects, Predictions
 from ..exceptions import InputError
-from .style import GREY, PALETTE, new_figure, own_axes, panels_across, plain, style
+from ..records.cells import value_text
+from .style import GREY, PALETTE, new_figure, own_axes, panels_across, plain, style, topic_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 # Terms and topics drawn unless they are named: more do not fit on a page.
 _TERMS, _CURVES = 9, 9
 _POINTS = 80
-# Characters of a topic's name.
-_NAME = 30
+# Characters of a topic's name, and of a line below a figure.
+_NAME, _LINE = 30, 90
 
 
 def effects(result: Effects, *, terms: Sequence[str] | None = None, topics: Sequence[int] | None = None) -> Figure:
@@ -51,7 +52,7 @@ def effects(result: Effects, *, terms: Sequence[str] | None = None, topics: Sequ
     columns = _positions(result, topics)
     # The largest, or the first that was named, on top.
     columns = sorted(columns, key=lambda k: result.estimate[rows[0], k]) if topics is None else columns[::-1]
-    names = [f"{plain(result.labels[k], _NAME)}  {result.topics[k]}" for k in columns]
+    names = [topic_text(result.topics[k], result.labels[k], _NAME) for k in columns]
     across = panels_across(len(rows))
     down = -(-len(rows) // across)
     with style():
@@ -124,6 +125,7 @@ def predicted(
     Returns
     -------
     matplotlib Figure
+        Below the axis stand the values that other columns are held at.
     """
     _require_effects(result)
     if column not in result.design.values:
@@ -151,17 +153,24 @@ def predicted(
             draw(own_axes(ax, 0, 0), found, k)
             # Panels above an empty place have no panel below that would show the values.
             ax.tick_params(labelbottom=not numeric or place + across >= len(order))
-            ax.set_title(f"{plain(found.labels[k], _NAME)}  {found.topics[k]}")
+            ax.set_title(topic_text(found.topics[k], found.labels[k], _NAME))
         for ax in grid[len(order) :]:
             ax.set_axis_off()
         label = f"predicted proportion, % ({100 * result.level:g}% intervals)"
         if numeric:
             label = label.replace(" (", "\n(") if down == 1 else label  # one line is longer than the figure is high
-            figure.supxlabel(plain(column), fontsize=8)
+            figure.supxlabel(plain(column) + _held(found, column), fontsize=8)
             figure.supylabel(label, fontsize=8)
         else:
-            figure.supxlabel(label, fontsize=8)
+            figure.supxlabel(label + _held(found, column), fontsize=8)
     return figure
+
+
+def _held(found: Predictions, column: str) -> str:
+    """A line with the values of other columns, without those that vary over the grid; empty if there are none."""
+    values = {name: np.unique(part).tolist() for name, part in found.grid.items() if name != column}
+    held = ", ".join(f"{name}={value_text(own[0])}" for name, own in values.items() if len(own) == 1)
+    return f"\nwith {plain(held, _LINE)}" if held else ""
 
 
 def _curve(ax: Axes, found: Predictions, k: int) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..exceptions import InputError
 from ..interpret.prevalence import GroupPrevalence
-from .style import GREY, MARKERS, PALETTE, legend_text, new_figure, own_axes, panels_across, plain, style
+from .style import GREY, MARKERS, PALETTE, legend_text, new_figure, own_axes, panels_across, plain, style, topic_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -178,7 +178,7 @@ def _name_rows(ax: Axes, places: FloatArray, names: list[str]) -> None:
 
 
 def _topic(result: GroupPrevalence, k: int) -> str:
-    return f"{plain(result.labels[k], _NAME)}  {result.topics[k]}"
+    return topic_text(result.topics[k], result.labels[k], _NAME)
 
 
 def _unit(result: GroupPrevalence) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..interpret.hierarchy import Hierarchy, topic_hierarchy
-from .style import GREY, PALETTE, new_figure, own_axes, plain, style
+from .style import GREY, PALETTE, new_figure, own_axes, style, topic_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -107,7 +107,7 @@ def _draw_cut(ax: Axes, tree: Hierarchy, n_topics: int) -> None:
 
 
 def _name_topics(ax: Axes, tree: Hierarchy) -> None:
-    names = [f"{plain(tree.names[k], _NAME)}  {tree.ids[k]}" for k in tree.order]
+    names = [topic_text(tree.ids[k], tree.names[k], _NAME) for k in tree.order]
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.4, -0.6)  # the first on top
     ax.tick_params(axis="y", length=0, pad=6)

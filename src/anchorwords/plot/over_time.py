@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .._typing import BoolArray
 from ..exceptions import InputError
 from ..trends.record import TopicsOverTime
-from .style import GREY, PALETTE, new_figure, own_axes, plain, style
+from .style import GREY, PALETTE, new_figure, own_axes, plain, style, topic_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +48,7 @@ def over_time(
     Returns
     -------
     matplotlib Figure
-        Above each panel stand the name and the id of the topic, and its change over the whole time in percentage points if
+        Above each panel stand the id and the name of the topic, and its change over the whole time in percentage points if
         there is a clear trend. Rising topics are blue, falling ones orange, and others grey. Lines are broken where there
         are periods without documents.
     """
@@ -68,7 +68,7 @@ def over_time(
         for place, (ax, topic) in enumerate(zip(grid, shown, strict=False)):
             row, k = trends[topic], result.topics.index(topic)
             _course(own_axes(ax, 0, 0), result, k, _COLOURS[row["verdict"]])
-            ax.set_title(f"{plain(result.labels[k], longest)}  {topic}\n{_said(row)}", linespacing=1.15)
+            ax.set_title(f"{topic_text(topic, result.labels[k], longest)}\n{_said(row)}", linespacing=1.15)
             # Panels above an empty place have no panel below that would show the periods.
             ax.tick_params(labelbottom=place + across >= len(shown))
         for ax in grid[len(shown) :]:

@@ -141,6 +141,11 @@ def plain(text: Any, longest: int = 60, *, lines: bool = False) -> str:
     return "".join(c if lines and c == "\n" else _shown(c, known) for c in letters).replace("$", r"\$")
 
 
+def topic_text(topic: int, label: str, longest: int) -> str:
+    """A topic as tables name it, its id before its label; behind it, readers take the id for a part of the label."""
+    return f"{topic}  {plain(label, longest)}"
+
+
 def legend_text(text: Any) -> str:
     """As :func:`plain`; matplotlib would leave a name that begins with an underscore out of a legend."""
     shown = plain(text, 40)

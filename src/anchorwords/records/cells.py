@@ -76,12 +76,12 @@ def plain_number(value: Any, digits: int = 3) -> str:
 
 def percent(share: Any, decimals: int = 1) -> str:
     """Return a share as a percentage."""
-    return MISSING if is_missing(share) else f"{_fixed(100.0 * share, decimals)} %"
+    return MISSING if is_missing(share) else f"{_fixed(100.0 * share, decimals)}%"
 
 
 def small_percent(share: Any) -> str:
     """Return a share of any size as a percentage with two significant digits."""
-    return MISSING if is_missing(share) else f"{plain_number(100.0 * share, _DIGITS)} %"
+    return MISSING if is_missing(share) else f"{plain_number(100.0 * share, _DIGITS)}%"
 
 
 def share_cell(share: Any, low: Any = None, high: Any = None, *, bar: float | None = None, decimals: int = 1) -> Cell:

@@ -44,7 +44,8 @@ def _one(table: Table) -> str:
 
 
 def _shown(cell: Cell, wide: bool) -> str:
-    return spark(cell.curve) if cell.curve else _name(cell.line, wide)
+    # A hyphen before a number, as on the command line: text is copied to where a minus sign is not understood.
+    return spark(cell.curve) if cell.curve else _name(cell.line, wide).replace("\N{MINUS SIGN}", "-")
 
 
 def _name(text: str, wide: bool) -> str:

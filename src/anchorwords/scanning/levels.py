@@ -7,10 +7,10 @@ L(K)   held-out log-likelihood per token, natural logarithm
 
 coarse   K that maximises F(K) - 3/4 K: going on, fewer than three of four added topics replicate
 medium   K that maximises F(K) - 1/2 K: going on, fewer than half of the added topics replicate
-fine     K that maximises L(K) - 0.02 log2 K: going on, doubling K lowers the perplexity by less than 2 %
+fine     K that maximises L(K) - 0.02 log2 K: going on, doubling K lowers the perplexity by less than 2%
 
 If most topics replicate up to the largest number scanned, replication does not limit the coarse and the medium level. The
-perplexity then does, with prices of 10 and 5 % per doubling.
+perplexity then does, with prices of 10 and 5% per doubling.
 
 The number of directions of the co-occurrence that certainly exceed noise is an upper bound on the number of topics, so
 larger numbers are not considered: beyond it, near-copies of topics replicate too. Each level is the point at which a
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .wording import spoken
+from .wording import counted_topics, spoken
 
 if TYPE_CHECKING:
     from .directions import Directions
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Share of added topics that must replicate.
 _REPLICATED = {"coarse": 0.75, "medium": 0.5}
-# Held-out log-likelihood per token that doubling the number of topics must gain: 10, 5 and 2 % of perplexity.
+# Held-out log-likelihood per token that doubling the number of topics must gain: 10, 5 and 2% of perplexity.
 _DOUBLING = {"coarse": 0.10, "medium": 0.05, "fine": 0.02}
 
 
@@ -51,7 +51,8 @@ class Level:
     why : str
         The rule that selects it.
     gained, lost : str
-        What is better and what is worse than at the next smaller level; for the smallest, than at the next larger.
+        What is better and what is worse than at the next smaller level; for the smallest, than at the next larger. Each
+        text names the number of topics of that other level.
     metrics : dict of str to float
         Measured at this number of topics.
     at_grid_end : bool
@@ -100,8 +101,11 @@ def bound_of(candidates: Sequence[Candidate], directions: Directions) -> Candida
 
 
 def levels_of(candidates: Sequence[Candidate], directions: Directions | None) -> list[Level]:
-    """Levels for candidates in ascending order, coarsest first; none if the documents were not split into halves."""
-    if directions is None or not candidates[0].reproduced:
+    """Levels for candidates in ascending order, coarsest first.
+
+    There are none if the documents were not split into halves, nor for a single number, which is compared with nothing.
+    """
+    if directions is None or not candidates[0].reproduced or len(candidates) == 1:
         return []
     largest = candidates[-1]
     candidates = candidates[: candidates.index(bound_of(candidates, directions)) + 1]
@@ -117,9 +121,9 @@ def levels_of(candidates: Sequence[Candidate], directions: Directions | None) ->
     for i, (place, name) in enumerate(chosen):
         ends = candidates[place] is largest and place > 0
         why = "the curve still rises at the largest number scanned" if ends else rules[name]
-        if place == len(candidates) - 1 > 0 and not ends:
+        if place == len(candidates) - 1 and not ends:
             why = "beyond it, directions of the co-occurrence no longer clearly exceed noise"
-        if place == 0 and not ends and len(candidates) > 1:
+        if place == 0 and not ends:
             why = f"the smallest number scanned; {why}"
         finer = i > 0
         other = candidates[chosen[i - 1 if finer else min(1, len(chosen) - 1)][0]]
@@ -152,7 +156,7 @@ def _placed(candidates: Sequence[Candidate], all_scanned: bool) -> tuple[dict[st
 
 
 def _of_doubling(name: str) -> str:
-    return f"beyond it, doubling the number of topics lowers the perplexity by less than {100 * _DOUBLING[name]:.0f} %"
+    return f"beyond it, doubling the number of topics lowers the perplexity by less than {100 * _DOUBLING[name]:.0f}%"
 
 
 def _metrics(one: Candidate) -> dict[str, float]:
@@ -171,7 +175,10 @@ _SHOWN = (
 
 
 def _compared(one: Candidate, other: Candidate) -> tuple[str, str]:
-    """What is better and what is worse with ``one`` than with ``other``; values that print alike are left out."""
+    """What is better and what is worse with ``one`` than with ``other``, whose number of topics is named first.
+
+    Values that print alike are left out.
+    """
     mine, theirs = _metrics(one), _metrics(other)
     gained: list[str] = []
     lost: list[str] = []
@@ -180,5 +187,6 @@ def _compared(one: Candidate, other: Candidate) -> tuple[str, str]:
         if not (np.isfinite(a) and np.isfinite(b)) or form.format(a) == form.format(b):
             continue
         text = f"{form.format(a)} instead of {form.format(b).split()[-1] if key != 'replicated' else f'{b:.0%}'}"
-        (gained if (a > b) == higher else lost).append(text)
+        side = gained if (a > b) == higher else lost
+        side.append(text if side else f"{text} with {counted_topics(other.n_components)}")
     return "; ".join(gained) or "-", "; ".join(lost) or "-"

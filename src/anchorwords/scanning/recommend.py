@@ -45,7 +45,7 @@ def recommend(
     """
     if len(candidates) == 1:
         only = candidates[0]
-        reasons = ["Only one number of topics was given, so there is nothing to choose from."]
+        reasons = ["Only one number of topics was scanned, so there is nothing to compare it with."]
         return (), reasons + ([_replication(only)] if directions is not None else [])
     if directions is None:
         return _by_the_gap(candidates, eigenvalues)
@@ -61,7 +61,8 @@ def recommend(
             reasons.append(f"{expected} topics would match this, but you did not scan that: add it to the numbers.")
         else:
             reasons.append(_replication(supported[0]))
-    reasons.append("The data do not support a single number of topics. The levels trade detail against reliability.")
+    trade = " The levels trade detail against reliability." if len(levels) > 1 else ""
+    reasons.append(f"The data do not support a single number of topics.{trade}")
     reasons += _of_the_grid(levels, candidates)
     if max(map(_share, candidates)) <= 0.5:
         reasons.append(
@@ -117,7 +118,7 @@ def _of_directions(directions: Directions, largest: int) -> str:
     if directions.n >= directions.n_looked_at:
         return (
             f"All {largest} directions (eigenvectors) of the co-occurrence replicate in both halves of the documents; the "
-            f"{ordinal(largest)} is {strength}. The documents therefore support at least {counted_topics(largest)}."
+            f"{ordinal(largest)} is {strength}. The spectrum does not end within the numbers scanned."
         )
     several = directions.n > 1
     what = "directions (eigenvectors)" if several else "direction (eigenvector)"

@@ -98,7 +98,7 @@ class Scan(TableRecord):
     levels : tuple of Level
         Numbers of topics to consider, in ascending order, each with its name, the rule that selects it, and what is
         better and worse there. These are the plausible numbers if there are any, else up to three levels of detail
-        (coarse, medium, fine); empty if the documents were not split into halves.
+        (coarse, medium, fine); empty if the documents were not split into halves, or if only one number was scanned.
     reasons : list of str
         The reasons in plain sentences.
     eigenvalues : (largest number + 2,) array

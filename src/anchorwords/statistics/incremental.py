@@ -29,7 +29,7 @@ from .sums import PairSums
 # Counts that wait to be worked on together: larger blocks are truncated less often.
 _BLOCK_COUNTS = 1 << 21
 
-# Rounds of Rayleigh-Ritz for a block; two come within some 10 % of what many would give, the first block needs more.
+# Rounds of Rayleigh-Ritz for a block; two come within some 10% of what many would give, the first block needs more.
 _ROUNDS, _FIRST_ROUNDS = 2, 4
 # Columns of a block whose words are not all known yet.
 _ANY = 2**31 - 1

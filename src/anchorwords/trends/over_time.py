@@ -92,7 +92,10 @@ def topics_over_time(
         raise InputError(f"n_words must be a whole number from 0 on, but is {n_words!r}.")
     source = in_columns(read_by(model, X), record.vocabulary, record.n_words)
     named = isinstance(by, str)
-    periods = periods_of(source.documents[by] if named else by, freq, n_bins, f"the column {by!r}" if named else "by")
+    if named:
+        periods = periods_of(source.documents[by], freq, n_bins, f"the column {by!r}", source.documents.ids)
+    else:
+        periods = periods_of(by, freq, n_bins)
     n_timed, T = periods.codes.size, len(periods.names)
     if source.n_docs is not None and source.n_docs != n_timed:
         raise InputError(f"by must give a time for each of the {source.n_docs} documents, but has {n_timed}.")

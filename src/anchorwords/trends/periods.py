@@ -7,6 +7,7 @@ document are left out; ``starts`` and ``ends`` tell where there is a gap.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,9 @@ import numpy.typing as npt
 
 from .._typing import FloatArray, IntArray
 from .._validation import check_positive_integer
-from ..corpus.column_builder import column_of
+from ..corpus.column_builder import column_of, kind_of_text
+from ..corpus.columns import Column
+from ..corpus.files import short
 from ..exceptions import InputError
 
 # Most periods that are chosen without being asked for: more do not fit on a page.
@@ -74,7 +77,9 @@ class Periods:
         return self.starts + (self.ends - self.starts) / 2
 
 
-def periods_of(values: Any, freq: Any = None, n_bins: int | None = None, name: str = "by") -> Periods:
+def periods_of(
+    values: Any, freq: Any = None, n_bins: int | None = None, name: str = "by", ids: Sequence[str] | None = None
+) -> Periods:
     """Divide documents into periods.
 
     Parameters
@@ -84,6 +89,8 @@ def periods_of(values: Any, freq: Any = None, n_bins: int | None = None, name: s
         As in :func:`anchorwords.topics_over_time`.
     name : str
         What to call the values in messages.
+    ids : sequence of str, optional
+        Ids of the documents, for messages.
 
     Returns
     -------
@@ -96,10 +103,7 @@ def periods_of(values: Any, freq: Any = None, n_bins: int | None = None, name: s
     if column.kind == "text" and not any(value is not None for value in column.values):
         raise InputError(_NO_VALUE.format(name=name))
     if column.kind not in {"integer", "number", "date", "time"}:
-        raise InputError(
-            f"{name} must hold dates or numbers, but is of the kind {column.kind!r}: prevalence_by and 'anchorwords "
-            "groups' compare groups of any kind."
-        )
+        raise InputError(_without_time(column, name, ids))
     found = column.values
     dated = found.dtype.kind == "M"
     found = found.astype("M8[D]") if dated else found.astype(np.float64)
@@ -123,6 +127,36 @@ def periods_of(values: Any, freq: Any = None, n_bins: int | None = None, name: s
     times = np.full(found.size, np.nan)
     times[~missing] = 1970.0 + known.astype(np.int64) / _DAYS_PER_YEAR if dated else known
     return Periods(codes, tuple(names), starts, ends, times, used, "year" if dated else "1")
+
+
+def _without_time(column: Column, name: str, ids: Sequence[str] | None) -> str:
+    """Say why a column is not one of dates or numbers: it holds groups, or a few of its values are neither."""
+    groups = (
+        f"{name} must hold dates or numbers, but is of the kind {column.kind!r}: prevalence_by and 'anchorwords groups' "
+        "compare groups of any kind."
+    )
+    if column.kind != "text":
+        return groups
+    values = column.values
+    kinds = {text: kind_of_text(text) for text in set(values.tolist()) - {None}}
+    found = np.array(["missing" if text is None else kinds[text] for text in values], dtype=object)
+    known = np.flatnonzero(found != "missing")
+    dated, numbered = np.isin(found, ("date", "time")), np.isin(found, ("integer", "number"))
+    what, convert = ("dates", "to_datetime") if dated.sum() >= numbered.sum() else ("numbers", "to_numeric")
+    wrong = known[~(dated if what == "dates" else numbered)[known]]
+    if 2 * wrong.size > known.size:
+        return groups
+    if not wrong.size:
+        return f"{name} holds {what} that are written as text: convert them first, for example with pandas.{convert}."
+    first = int(wrong[0])
+    document = "" if ids is None or ids[first] == str(first + 1) else f" (document {short(ids[first])})"
+    several = wrong.size > 1
+    return (
+        f"{name} must hold dates or numbers, but {wrong.size:,} of its {known.size:,} values "
+        f"{f'are not {what}; the first is' if several else f'is not a {what[:-1]}:'} {short(values[first])} in row "
+        f"{first + 1:,}{document}. Correct or empty {'these values' if several else 'this value'}, for example with "
+        f'pandas.{convert}(values, errors="coerce"): documents with an empty value are left out and counted.'
+    )
 
 
 _Found = tuple[IntArray, list[Any], npt.NDArray[Any], npt.NDArray[Any], str]

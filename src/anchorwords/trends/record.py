@@ -174,7 +174,13 @@ class TopicsOverTime(TableRecord):
             for k in order.tolist()
         ]
         return Trends(
-            table, self.unit, float(level), float(fdr), errors, line.freedom if errors == "periods" else np.nan
+            table,
+            self.unit,
+            float(level),
+            float(fdr),
+            errors,
+            line.freedom if errors == "periods" else np.nan,
+            self.by,
         )
 
     def words(self, topic: int, n: int = 10, *, smoothing: float = 100.0, between: Any = None) -> TopicWords:
@@ -250,6 +256,8 @@ class Trends(TableRecord):
         What varies at random: "periods" or "documents".
     freedom : float
         Degrees of freedom of errors with periods as clusters; nan with "documents" or too few periods.
+    by : str or None
+        Name of the column.
     """
 
     table: list[dict[str, Any]]
@@ -258,6 +266,7 @@ class Trends(TableRecord):
     fdr: float
     errors: str = "periods"
     freedom: float = np.nan
+    by: str | None = None
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per topic."""

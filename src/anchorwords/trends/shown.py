@@ -21,6 +21,7 @@ from ..records.table import (
     topic_field,
     words_field,
 )
+from .periods import ALIASES
 
 if TYPE_CHECKING:
     from .record import TopicsOverTime, Trends
@@ -50,7 +51,7 @@ def over_time_table(found: TopicsOverTime, max_rows: int | None) -> Table:
     def curve(row: Mapping[str, Any]) -> Cell:
         values = found.prevalence[:, row["place"]].tolist()
         highest = max((value for value in values if not math.isnan(value)), default=0.0)
-        return Cell(f"{row['label']}: highest {100 * highest:.1f} %", curve=tuple(values))
+        return Cell(f"{row['label']}: highest {100 * highest:.1f}%", curve=tuple(values))
 
     fields = [
         topic_field(), text_field("label", strong=True), Field("prevalence over time", curve, False),
@@ -65,26 +66,40 @@ def over_time_table(found: TopicsOverTime, max_rows: int | None) -> Table:
         if n
     ]
     notes = [
-        f"Mean topic proportions, with {100 * found.level:g} % intervals. Each curve begins at zero and ends at its own "
+        f"Mean topic proportions, with {100 * found.level:g}% intervals. Each curve begins at zero and ends at its own "
         "maximum.",
         f"Documents left out: {', '.join(left)}." if left else "",
     ]
     return table_of(rows, fields, caption, max_rows=max_rows, noun="topics", notes=notes)
 
 
+def periods_in_words(freq: str) -> str:
+    """Say what the periods are, after their number: "of 5 years", "of about as many documents each"."""
+    if freq == "distinct":
+        return "of one value each"
+    if freq.startswith("quantiles"):
+        return "of about as many documents each"
+    if freq.startswith("width"):
+        return f"of {freq}"
+    alias = freq.lstrip("0123456789")
+    n, (own, unit) = int(freq.removesuffix(alias) or 1), ALIASES[alias]
+    name = {(7, "D"): "week", (3, "M"): "quarter"}.get((own, unit)) or {"Y": "year", "M": "month", "D": "day"}[unit]
+    return f"of one {name} each" if n == 1 else f"of {n} {name}s each"
+
+
 def trends_table(found: Trends, max_rows: int | None) -> Table:
     """Return one row per topic: slope with its interval, change over the whole time, and verdict."""
-    per = "per year" if found.unit == "year" else "per unit of time"
+    unit = "year" if found.unit == "year" else found.by or "unit of time"
     fields = [
         topic_field(), text_field("label", strong=True), Field("trend", _verdict, False),
-        points_field(found.table, "slope", f"points {per}", low="lower", high="upper"),
+        points_field(found.table, "slope", f"points per {unit}", low="lower", high="upper"),
         points_field(found.table, "change", "points in all"),
         p_field("q_value", "q-value"),
     ]  # fmt: skip
     caption = f"Linear trends of {counted(len(found.table), 'topic')}, steepest first"
     notes = [
-        f"In percentage points, with {100 * found.level:g} % intervals; verdicts at a false discovery rate of "
-        f"{100 * found.fdr:g} %."
+        f"In percentage points, with {100 * found.level:g}% intervals; verdicts at a false discovery rate of "
+        f"{100 * found.fdr:g}%."
     ]
     return table_of(found.table, fields, caption, max_rows=max_rows, noun="topics", notes=notes)
 
