@@ -240,3 +240,28 @@ temporary.shutil.rmtree = keep
 """
     subprocess.run([sys.executable, "-c", script], check=True)
     assert os.listdir(tmp_path) == []
+
+
+def test_an_interruption_while_a_folder_is_removed_is_not_lost(tmp_path, monkeypatch):
+    """As it happens in shutil.rmtree: the interruption comes after a descriptor is closed, which is then closed again."""
+
+    def interrupted(folder, ignore_errors):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.close(descriptor)
+            raise KeyboardInterrupt
+        finally:
+            os.close(descriptor)
+
+    monkeypatch.setattr(shutil, "rmtree", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        temporary.remove_folder(tmp_path)
+
+
+def test_a_folder_that_cannot_be_removed_is_left(tmp_path, monkeypatch):
+    def refused(folder, ignore_errors):
+        raise OSError("busy")
+
+    monkeypatch.setattr(shutil, "rmtree", refused)
+    temporary.remove_folder(tmp_path)
+    assert tmp_path.is_dir()

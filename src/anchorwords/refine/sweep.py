@@ -12,7 +12,6 @@ gamma <- alpha + v * (B'r), and topic k is given r_i v_k B_ik tokens of word i
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +25,7 @@ from ..kernels import kernels_for
 from ..linalg.sparse import csr_parts, rows_between
 from ..sources.source import Source
 from ..storage.arrays import write_npy
+from ..storage.temporary import remove_folder
 
 # Weights of documents that are held beside their expected counts: 16 MB.
 _WEIGHTS = 1 << 21
@@ -135,7 +135,7 @@ class Expected:
         other = Expected(folder)
         while self._parts:
             other.append(np.ascontiguousarray(change(self._parts.pop(0))))
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_folder(self._folder)
         return other
 
     def moments(self, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:

@@ -211,4 +211,10 @@ def remove_folder(folder: Path) -> None:
     """Remove a folder as far as it can be removed, also one that says it may not be written to."""
     with suppress(OSError):
         folder.chmod(0o700, follow_symlinks=False) if os.chmod in os.supports_follow_symlinks else folder.chmod(0o700)
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        # Interrupted right after it has closed a descriptor, rmtree closes it again, and this error takes the place of the
+        # interruption.
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise error.__context__ from None
