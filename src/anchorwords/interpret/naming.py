@@ -25,7 +25,7 @@ _CANDIDATES = 8
 _LONGEST = 44
 # Two words with so many letters in common at the start are forms of one word if both endings are short.
 _STEM, _ENDING = 5, 3
-# Words of at least so many letters are also forms of one word if they share two thirds of the shorter one at the start.
+# Words with at least this many letters are also forms of one word if they share two thirds of the shorter one at the start.
 _LONG = 6
 
 
