@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
@@ -307,6 +307,17 @@ def checked_labels(labels: Any, n_topics: int) -> tuple[str, ...]:
     if len(found) != n_topics:
         raise InputError(f"labels must name each of the {n_topics} topics once, in the order of topic ids.")
     return tuple(map(str, found))
+
+
+def checked_topics(record: TopicModel, topics: Any, name: str) -> list[int]:
+    """Ids of topics of the model, each once, or InputError; ``name`` says what they are, such as "topics to merge"."""
+    if isinstance(topics, (str, bytes)) or not isinstance(topics, Iterable):
+        raise InputError(f"{name} must be a list of topic ids, such as [3, 7], but is {topics!r}.")
+    found = [record.ids[record.position(topic)] for topic in topics]
+    if len(set(found)) < len(found):
+        twice = next(topic for topic in found if found.count(topic) > 1)
+        raise InputError(f"{name}: topic {twice} is named twice; name each topic once.")
+    return found
 
 
 def require_short_label(label: str, topic: int) -> None:

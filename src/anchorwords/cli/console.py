@@ -16,6 +16,7 @@ from rich.console import Console
 
 from .._printable import printable, printable_lines
 from .._progress import STAGES
+from ..records.table import counted
 
 if TYPE_CHECKING:  # the numerical modules load when a command needs them, not for --help
     from ..corpus.duplicates import Duplicates
@@ -65,7 +66,7 @@ def remark_on_left_out(numbers: Mapping[str, int], quiet: bool) -> None:
     """Say how many documents were left out, for each reason such as "without a time"; nothing if there are none."""
     found = [(what, n) for what, n in numbers.items() if n]
     if found:
-        said = [f"{n:,} {'document' if n == 1 else 'documents'} {what}" for what, n in found]
+        said = [f"{counted(n, 'document')} {what}" for what, n in found]
         remark(f"left out: {', '.join(said)}", quiet)
 
 

@@ -205,7 +205,6 @@ def _number(value: float, form: str) -> str:
 
 
 def _show(scan: Scan, left_out: int, command: Callable[[int], str]) -> None:
-    from ..scanning.wording import counted_topics
     from .console import say
     from .tables import print_listing
 
@@ -216,7 +215,7 @@ def _show(scan: Scan, left_out: int, command: Callable[[int], str]) -> None:
         say(f"- {reason}")
     for level in scan.levels:
         if scan.recommended is None:
-            say(f"\n{level.name}: {counted_topics(level.n_components)} ({level.why})")
+            say(f"\n{level.name}: {counted(level.n_components, 'topic')} ({level.why})")
             for line in (*level.comparison(), f"    Fit with: {command(level.n_components)}"):
                 say(line)
     if scan.recommended is not None:
@@ -225,10 +224,10 @@ def _show(scan: Scan, left_out: int, command: Callable[[int], str]) -> None:
 
 def _answer(scan: Scan) -> str:
     """The answer in one sentence."""
-    from ..scanning.wording import counted_topics, spoken
+    from ..scanning.wording import spoken
 
     if scan.recommended is not None:
-        return f"Recommended: {counted_topics(scan.recommended)}."
+        return f"Recommended: {counted(scan.recommended, 'topic')}."
     if scan.plausible:
         return f"Recommended: {spoken(scan.plausible)} topics. The data do not tell these numbers apart."
     return "No single number of topics is recommended."

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from ..exceptions import InputError
 from ..model import LONGEST_LABEL, Edit, TopicModel
 
 
@@ -18,17 +17,6 @@ def like(model: Any, record: TopicModel) -> Any:
 def noted(record: TopicModel, edit: Edit) -> TopicModel:
     """The record with this edit at the end of its history."""
     return replace(record, edits=(*record.edits, edit))
-
-
-def checked_topics(record: TopicModel, topics: Any, name: str) -> list[int]:
-    """Ids of topics of the model, each once, or InputError; ``name`` says what they are, such as "topics to merge"."""
-    if isinstance(topics, (str, bytes)) or not isinstance(topics, Iterable):
-        raise InputError(f"{name} must be a list of topic ids, such as [3, 7], but is {topics!r}.")
-    found = [record.ids[record.position(topic)] for topic in topics]
-    if len(set(found)) < len(found):
-        twice = next(topic for topic in found if found.count(topic) > 1)
-        raise InputError(f"{name}: topic {twice} is named twice; name each topic once.")
-    return found
 
 
 def unused_ids(record: TopicModel, n: int) -> list[int]:

@@ -77,7 +77,7 @@ def split_topic(
     Warns
     -----
     DegenerateWarning
-        If a sub-topic has less than 1 % of the topic: ask for fewer sub-topics.
+        If a sub-topic has less than 1% of the topic: ask for fewer sub-topics.
 
     Examples
     --------

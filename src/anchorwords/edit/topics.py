@@ -9,8 +9,8 @@ from typing import Any
 from .._validation import check_positive_integer
 from ..exceptions import InputError
 from ..interpret.hierarchy import topic_hierarchy
-from ..model import Edit, TopicModel, as_topic_model, require_short_label
-from .apply import checked_topics, label_of_merged, like, noted
+from ..model import Edit, TopicModel, as_topic_model, checked_topics, require_short_label
+from .apply import label_of_merged, like, noted
 from .regroup import regrouped
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from .._validation import check_n_jobs, check_seed
 from ..corpus.documents import Documents, table_of
 from ..exceptions import InputError
 from ..interpret.naming import topic_names
-from ..model import TopicModel, as_topic_model
+from ..model import TopicModel, as_topic_model, checked_topics
 from ..resampling.stability import replicated_topics
 from ..sources.convert import in_columns, read_by
 from .design import Design, complete_rows, make_design, require_formulaic, table_values, triangular_factor, used_columns
@@ -160,12 +160,10 @@ def _columns(record: TopicModel, topics: Sequence[int] | None) -> list[int]:
     """Columns of the topics that were asked for."""
     if topics is None:
         return list(range(record.n_components))
-    if isinstance(topics, (str, bytes)) or not isinstance(topics, Iterable):
-        raise InputError(f"topics must be a list of topic ids, such as [3, 7], but is {topics!r}.")
-    columns = [record.position(topic) for topic in topics]
-    if not columns or len(set(columns)) < len(columns):
-        raise InputError("topics must hold at least one topic id, each only once.")
-    return columns
+    found = checked_topics(record, topics, "topics")
+    if not found:
+        raise InputError("topics must hold at least one topic id.")
+    return [record.position(topic) for topic in found]
 
 
 def _weights(weights: Any, documents: Documents, n_docs: int) -> FloatArray:

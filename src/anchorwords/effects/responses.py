@@ -127,7 +127,7 @@ class Responses:
         width: int,
         n_jobs: int | None,
     ) -> None:
-        self.model, self.source, self.method, self.topics, self.n_jobs = model, source, method, topics, n_jobs
+        self.model, self.source, self.topics, self.n_jobs = model, source, topics, n_jobs
         self.step = max(1, BLOCK // max(len(topics), width, 1))
         self._weights = topic_weights(model)[:, topics] if method == "unbiased" else None
         self._calibration = calibration(model, lengths, n_jobs)[:, topics] if method == "calibrated" else None

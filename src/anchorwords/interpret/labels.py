@@ -41,8 +41,8 @@ def label_topics(
     model : TopicModel or fitted AnchorTopicModel
     labeller : callable
         Called with the topic's words, best first, and the names of its top documents (their rows where documents have no
-        names; none without a corpus); returns the label, of at most 200
-        characters. One topic at a time, in the order of the model.
+        names; none without a corpus); returns the label, of at most 200 characters. One topic at a time, in the order of
+        the model.
     corpus : Corpus or counts, optional
         Documents to choose from, as in :func:`top_documents`.
     n_words, n_documents : int

@@ -219,10 +219,11 @@ class _Crossed:
         F = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, kept].T
         frames = F[:, :L], F[:, L:]
         shards = second.shards, first.shards  # T_12 is computed from the documents of the second half
-        energies, V = np.linalg.eigh(_combined(frames, [part.sum(axis=0) for part in shards]))
+        self._statistics = [part.sum(axis=0) for part in shards]
+        energies, V = np.linalg.eigh(_combined(frames, self._statistics))
         self.energies: FloatArray = energies[::-1].copy()
         self._frames = [np.ascontiguousarray(V[:, ::-1].T @ frame) for frame in frames]
-        self._statistics = [part.sum(axis=0) for part in shards]
+        self._known: dict[int, list[FloatArray]] = {}  # frames without the first k directions, by k
         rng = np.random.default_rng([seed, 2])
         n_draws = _DRAWS if energies.size <= _MANY else _FEWER_DRAWS
         signs = [rng.choice([-1.0, 1.0], size=(n_draws, part.shape[0])) for part in shards]
@@ -248,6 +249,8 @@ class _Crossed:
 
         They are expressed in as few dimensions as they then span, of which M has all eigenvalues other than zero.
         """
+        if k in self._known:
+            return self._known[k]
         rest: list[FloatArray] = []
         for frame in self._frames:
             own, _ = np.linalg.qr(frame[:k].T, mode="complete")
@@ -255,7 +258,7 @@ class _Crossed:
         left = [frame[k:] @ part for frame, part in zip(self._frames, rest, strict=True)]
         R = np.asarray(np.linalg.qr(np.concatenate(left, axis=1), mode="r"))
         n = rest[0].shape[1]
-        return [R[:, :n] @ rest[0].T, R[:, n:] @ rest[1].T]
+        return self._known.setdefault(k, [R[:, :n] @ rest[0].T, R[:, n:] @ rest[1].T])
 
 
 def _combined(frames: Sequence[FloatArray], parts: Sequence[FloatArray]) -> FloatArray:

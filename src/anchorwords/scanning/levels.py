@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .wording import counted_topics, spoken
+from ..records.table import counted
+from .wording import spoken
 
 if TYPE_CHECKING:
     from .directions import Directions
@@ -188,5 +189,5 @@ def _compared(one: Candidate, other: Candidate) -> tuple[str, str]:
             continue
         text = f"{form.format(a)} instead of {form.format(b).split()[-1] if key != 'replicated' else f'{b:.0%}'}"
         side = gained if (a > b) == higher else lost
-        side.append(text if side else f"{text} with {counted_topics(other.n_components)}")
+        side.append(text if side else f"{text} with {counted(other.n_components, 'topic')}")
     return "; ".join(gained) or "-", "; ".join(lost) or "-"

@@ -14,10 +14,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._typing import FloatArray
+from ..records.table import counted
 from .directions import Directions
 from .levels import Level
 from .record import Candidate
-from .wording import counted_topics, ordinal, spoken
+from .wording import ordinal, spoken
 
 _COHERENCE = "npmi_coherence"
 # Without halves, an eigenvalue this many times the next is a gap.
@@ -136,7 +137,7 @@ def _of_directions(directions: Directions, largest: int) -> str:
 def _replication(one: Candidate) -> str:
     replicate = f"{one.n_replicated:.3g} replicate{'s' if one.n_replicated == 1 else ''}"
     return (
-        f"With {counted_topics(one.n_components)}, {replicate} in the other half of the documents (mean similarity "
+        f"With {counted(one.n_components, 'topic')}, {replicate} in the other half of the documents (mean similarity "
         f"{one.stability:.2f})."
     )
 
@@ -150,7 +151,7 @@ def _of_coherence(candidates: Sequence[Candidate], chosen: Candidate) -> list[st
     if best is chosen:
         return [f"Coherence (NPMI) is highest at this number: {own}."]
     return [
-        f"Coherence (NPMI) is {own} at this number; it is highest with {counted_topics(best.n_components)}, "
+        f"Coherence (NPMI) is {own} at this number; it is highest with {counted(best.n_components, 'topic')}, "
         f"{best.metrics[_COHERENCE]:.3f}."
     ]
 

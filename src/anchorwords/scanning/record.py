@@ -12,12 +12,12 @@ from .._typing import FloatArray
 from ..model import TopicModel
 from ..provenance import ANY_WORD, AnchorThreshold
 from ..records import TableRecord
-from ..records.table import Table
+from ..records.table import Table, counted
 from .directions import Directions
 from .levels import Level
 from .replication import Reproduced
 from .shown import scan_tables
-from .wording import counted_topics, spoken
+from .wording import spoken
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ class Scan(TableRecord):
     def __str__(self) -> str:
         lines = [repr(self), *(f"- {reason}" for reason in self.reasons)]
         for level in self.levels:
-            lines += [f"{level.name}: {counted_topics(level.n_components)} ({level.why})", *level.comparison()]
+            lines += [f"{level.name}: {counted(level.n_components, 'topic')} ({level.why})", *level.comparison()]
         return "\n".join(lines)
 
     def _tables(self, max_rows: int | None) -> list[Table]:

@@ -13,11 +13,6 @@ def spoken(numbers: Sequence[int]) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
-def counted_topics(K: int) -> str:
-    """Write "1 topic" or "5 topics"."""
-    return "1 topic" if K == 1 else f"{K} topics"
-
-
 def ordinal(n: int) -> str:
     """Write "1st", "2nd", "11th"."""
     ending = "th" if n // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
