@@ -70,6 +70,8 @@ bench: $(VENV)/.developer
 	$(BIN)/python benchmarks/scan.py --quick
 	$(BIN)/python benchmarks/second_moment.py --quick
 	$(BIN)/python benchmarks/refinement.py --quick
+	$(BIN)/python benchmarks/guidance.py --quick
+	$(BIN)/python benchmarks/largest.py --quick
 	$(BIN)/python benchmarks/explorer.py --quick
 	$(BIN)/python benchmarks/choosing.py --quick
 	$(BIN)/python benchmarks/items.py --quick

@@ -43,7 +43,8 @@ QUALITY = ("npmi", "diversity", "dissimilarity", "specificity", "approximation",
 
 # ---- One system each: (counts, K, cores, seed, settings, clock) -> (topics K x N in any scale, extras).
 # Only what stands inside `with clock` is timed. extras: "settings", all that was asked for; "A", correlations of topics
-# as found; "worker_peak_mb", memory of the largest worker process; anything else is copied into the record.
+# as found; "listed", K x N, what the system ranks words by, if not by the topics; "worker_peak_mb", memory of the largest
+# worker process; anything else is copied into the record.
 
 
 class Clock:
@@ -78,7 +79,9 @@ def fit_readers(counts, K, cores, seed, settings, clock):
     estimator = AnchorTopicModel.from_preset("readers", K, n_jobs=cores, random_state=seed, **settings)
     with clock:
         estimator.fit(counts)
-    return estimator.components_, {"settings": estimator.get_params(), "converged": estimator.converged_}
+    extras = {"settings": estimator.get_params(), "converged": estimator.converged_}
+    weights = getattr(estimator.model_, "keyword_weights", None)  # missing in earlier versions
+    return estimator.components_, extras if weights is None else {**extras, "listed": weights.T}
 
 
 def fit_anchortopics(counts, K, cores, seed, settings, clock):  # noqa: ARG001
@@ -113,10 +116,15 @@ def fit_sklearn_nmf(counts, K, cores, seed, settings, clock):  # noqa: ARG001
     from sklearn.decomposition import NMF
     from sklearn.feature_extraction.text import TfidfTransformer
 
-    estimator = NMF(K, random_state=seed, **settings)
+    asked = dict(settings)
+    tfidf = TfidfTransformer(sublinear_tf=asked.pop("sublinear_tf", False))
+    estimator = NMF(K, random_state=seed, **asked)
     with clock:
-        estimator.fit(TfidfTransformer().fit_transform(counts))
-    return estimator.components_, {"settings": estimator.get_params(), "n_iter": estimator.n_iter_}
+        estimator.fit(tfidf.fit_transform(counts))
+    return estimator.components_, {
+        "settings": {**estimator.get_params(), "sublinear_tf": tfidf.sublinear_tf},
+        "n_iter": estimator.n_iter_,
+    }
 
 
 def fit_gensim_lda(counts, K, cores, seed, settings, clock):
@@ -190,6 +198,10 @@ SYSTEMS = {
     "sklearn-nmf": System(
         "scikit-learn NMF on tf-idf", fit_sklearn_nmf, ("scikit-learn",), {}, {"max_iter": 20}
     ),
+    "sklearn-nmf-log": System(
+        "scikit-learn NMF on tf-idf of 1 + log counts", fit_sklearn_nmf, ("scikit-learn",),
+        {"sublinear_tf": True}, {"sublinear_tf": True, "max_iter": 20},
+    ),
     "sklearn-lda-online": System(
         "scikit-learn LDA, online, {max_iter} epoch(s)", fit_sklearn_lda, ("scikit-learn", "joblib"),
         {"learning_method": "online", "max_iter": 10}, {"learning_method": "online", "max_iter": 1}, processes=True,
@@ -232,8 +244,9 @@ def run_here(folder: Path) -> None:
         warnings.simplefilter("always")
         topics, extras = system.fit(counts, job["K"], job["cores"], job["seed"], job["settings"], clock)
     peak = peak_mb()
-    if "A" in extras:
-        np.save(folder / "A.npy", extras.pop("A"))
+    for name in ("A", "listed"):
+        if name in extras:
+            np.save(folder / f"{name}.npy", extras.pop(name))
     np.save(folder / "topics.npy", np.asarray(topics, dtype=np.float64))
     names = ("numpy", "scipy", *system.packages)
     result = {
@@ -299,7 +312,7 @@ class Judge:
         self.operator = CooccurrenceOperator(counts)
         self.unigram = self.operator.row_sums()
 
-    def __call__(self, topics, A=None) -> dict:
+    def __call__(self, topics, A=None, listed=None) -> dict:  # noqa: ARG002
         """Metrics of topics K x N in any scale, and of A, their correlations as found, where the system has them."""
         import numpy as np
 

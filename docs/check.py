@@ -35,14 +35,15 @@ RUN = (
 TABLES = {
     page: {name: f"docs/tables/{name}.md" for name in names}
     for page, names in {
-        "README.md": ("readers",),
+        "README.md": ("readers_in_short",),
         "docs/algorithms.md": ("agreement", "limit", "one_pass", "tolerance"),
         "docs/benchmarks.md": ("peers", "converged", "scaling", "floor", "ablation", "before_after", "side_by_side"),
         "docs/corpora.md": ("reading", "large"),
         "docs/front-door.md": ("front_door", "vectorizer", "import_columns"),
         "docs/metrics.md": ("readings", "metrics", "evaluate"),
         "docs/documents.md": ("composition_error", "second_moment", "transform", "labelled"),
-        "docs/refinement.md": ("refinement",),
+        "docs/refinement.md": ("readers", "readers_seconds", "refinement", "largest"),
+        "docs/guidance.md": ("guidance",),
         "docs/choosing.md": ("choosing", "scan"),
         "docs/stability.md": ("stability",),
         "docs/explorer.md": ("explorer",),

@@ -20,7 +20,7 @@ model = TextTopicModel(20, vectorizer=vectorizer).fit(list(docstring_texts().val
 corpus = model.corpus_
 console = Console(record=True, width=130, file=io.StringIO(), force_terminal=True)
 console.print(f"{corpus.n_docs:,} docstrings, {corpus.n_words:,} words, 20 topics\n", highlight=False)
-console.print(topics_as_table(topic_table(model, 7, ranking="relevance")[:14], "relevance"))
+console.print(topics_as_table(topic_table(model, 7)[:14], "keywords"))
 svg = console.export_svg(title="anchorwords demo")
 # Rich names web fonts; the picture must not ask any address for anything.
 svg = re.sub(r"@font-face\s*\{.*?\}", "", svg, flags=re.DOTALL).replace("Fira Code, monospace", "monospace")

@@ -13,7 +13,7 @@ def main() -> None:
     texts = list(docstring_texts().values())
     vectorizer = aw.TextVectorizer(stop_words=list(DOCSTRING_STOP_WORDS))
     model = aw.TextTopicModel(n_components=20, vectorizer=vectorizer).fit(texts)
-    table = aw.topic_table(model, n=6, ranking="relevance")
+    table = aw.topic_table(model, n=6)
     for row in table:
         print(f"{row['prevalence']:.3f}  {row['anchor']:<14} {' '.join(row['words'])}")
 

@@ -123,7 +123,7 @@ def test_a_seed_that_is_no_top_word_is_reported_with_its_rank(planted, preset):
     rare = int(np.argmin(np.asarray(planted.counts.sum(axis=0)).ravel()[:120]))
     options = {"anchors": [[rare, 121]], "strength": 0.0}
     with pytest.warns(
-        GuidanceWarning, match=r"of 2 seed word.*not among the 20 top words.*rank [\d,]+ of [\d,]+ in topic 0"
+        GuidanceWarning, match=r"of 2 seed word.*not among the 10 top words.*rank [\d,]+ of [\d,]+ in topic 0"
     ):
         aw.AnchorTopicModel.from_preset(preset, 6, **options).fit(planted)
 

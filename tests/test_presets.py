@@ -11,8 +11,8 @@ from sklearn.base import clone
 import anchorwords as aw
 from anchorwords.datasets import make_topics
 from anchorwords.exceptions import InputError
-from anchorwords.interpret.naming import ranking_for
 from anchorwords.interpret.ranking import check_ranking
+from anchorwords.interpret.topic_words import ranking_for
 from anchorwords.metrics.matching import match_topics
 from anchorwords.presets import PAPER, PRESETS, READERS, preset
 from tests.contracts import check_valid_model
@@ -68,7 +68,9 @@ def test_what_is_given_beside_a_preset_wins():
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", ["kos", pytest.param("20ng", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", ["kos", pytest.param("nips12", marks=pytest.mark.slow), pytest.param("20ng", marks=pytest.mark.slow)]
+)
 def test_topics_for_readers_are_the_same_for_every_seed_and_order(real_corpus, name):
     """A ten-thousandth of a topic: what spectral topics differ by, some 1e-6, and a hundredfold for the sweeps."""
     counts = real_corpus(name, 5000).counts
@@ -92,7 +94,7 @@ def test_the_model_says_how_it_is_read_not_the_name_of_its_preset(corpus):
         ("paper", None, "probability"),
         ("paper", aw.Refinement(n_sweeps=1), "relevance"),
         ("readers", None, "probability"),
-        ("readers", preset("readers")["refinement"], "relevance"),
+        ("readers", preset("readers")["refinement"], "keywords"),
     ):
         model = aw.AnchorTopicModel.from_preset(name, 5, refinement=refinement).fit(corpus)
         assert ranking_for(model) == ranking_for(model.model_) == expected

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .interpret.anchors import anchor_table
     from .interpret.association import topic_association
     from .interpret.common_words import common_words
+    from .interpret.flags import flag_topics
     from .interpret.hierarchy import topic_hierarchy
     from .interpret.labels import label_topics
     from .interpret.order import reading_order
@@ -36,17 +37,23 @@ if TYPE_CHECKING:
     from .interpret.similar import similar_words
     from .interpret.top_documents import top_documents
     from .interpret.topic_table import topic_table
-    from .interpret.topic_words import characteristic_words, prominent_words, top_indices, top_words
+    from .interpret.topic_words import (
+        background_words,
+        characteristic_words,
+        prominent_words,
+        top_indices,
+        top_words,
+    )
     from .loading import load_model
     from .metrics.evaluate import evaluate
-    from .model import Stability, TopicModel
+    from .model import Stability, TopicFlag, TopicModel
     from .provenance import Provenance
     from .rectify.alternating import rectify_ap
     from .rectify.enn import rectify_enn
     from .rectify.palm import rectify_palm
     from .rectify.rectifiers import AP, ENN, PALM
     from .rectify.result import Rectified
-    from .refine.refinement import Refinement
+    from .refine.options import Refinement
     from .resampling.stability import stability
     from .scanning.record import Scan
     from .scanning.scan import scan
@@ -73,13 +80,14 @@ _HOME = {
     "PALM": "rectify.rectifiers",
     "Provenance": "provenance",
     "Rectified": "rectify.result",
-    "Refinement": "refine.refinement",
+    "Refinement": "refine.options",
     "Scan": "scanning.record",
     "Source": "sources.source",
     "Stability": "model",
     "TextRule": "corpus.text_rule",
     "TextTopicModel": "text_model",
     "TextVectorizer": "text_vectorizer",
+    "TopicFlag": "model",
     "TopicModel": "model",
     "TopicsOverTime": "trends.record",
     "VocabularyRule": "corpus.vocabulary_rule",
@@ -87,6 +95,7 @@ _HOME = {
     "anchor_table": "interpret.anchors",
     "anchor_words": "anchors.dense",
     "as_source": "sources.convert",
+    "background_words": "interpret.topic_words",
     "changes": "compare",
     "characteristic_words": "interpret.topic_words",
     "common_words": "interpret.common_words",
@@ -96,6 +105,7 @@ _HOME = {
     "evaluate": "metrics.evaluate",
     "explorer": "exploring.page",
     "explorer_data": "exploring.data",
+    "flag_topics": "interpret.flags",
     "import_corpus": "corpus.read",
     "label_topics": "interpret.labels",
     "load_model": "loading",
@@ -147,6 +157,7 @@ __all__ = [
     "TextRule",
     "TextTopicModel",
     "TextVectorizer",
+    "TopicFlag",
     "TopicModel",
     "TopicsOverTime",
     "VocabularyRule",
@@ -155,6 +166,7 @@ __all__ = [
     "anchor_table",
     "anchor_words",
     "as_source",
+    "background_words",
     "changes",
     "characteristic_words",
     "common_words",
@@ -164,6 +176,7 @@ __all__ = [
     "evaluate",
     "explorer",
     "explorer_data",
+    "flag_topics",
     "import_corpus",
     "label_topics",
     "load_model",

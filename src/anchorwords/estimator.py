@@ -27,7 +27,7 @@ from .linalg.parallel import limited_threads
 from .model import Stability, TopicModel
 from .presets import preset, preset_of
 from .rectify.progress import Report, silent
-from .refine.refinement import Refinement, check_refinement
+from .refine.options import Refinement, check_refinement
 from .resampling.stability import stability
 from .sources.convert import as_source
 from .sources.source import Source
@@ -159,8 +159,8 @@ class AnchorTopicModel(ShowsTopics, DocumentsMixin, BatchesMixin, TransformerMix
         ----------
         name : {"paper", "readers"}
             "paper" is Algorithm 6 as it stands, the default of the estimator. "readers" is what measurement found best to
-            read (docs/refinement.md): anchors in at least one per cent of the documents (``min_anchor_docs="auto"``), and
-            refined topics. Read them by ``topic_table(model, ranking="relevance")``.
+            read (docs/refinement.md): anchors in at least one per cent of the documents (``min_anchor_docs="auto"``), topics
+            refined by least squares and likelihood, and a background of common words. ``topic_table`` lists its keywords.
         n_components : int
         **parameters
             Of the estimator; these win.

@@ -24,7 +24,8 @@ from .provenance import ForbiddenTopic, Provenance
 from .rectify.progress import Report, silent
 from .rectify.rectifiers import Rectifier, RectifyContext, resolve_rectifier
 from .refine.guided import Guided
-from .refine.refinement import Refinement, refine_topics
+from .refine.options import Refinement
+from .refine.refinement import refine_topics
 from .sources.in_use import WordsInUse
 from .sources.source import Source
 from .statistics.cooccurrence import Cooccurrence

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,12 @@ from .records.html import html_of
 from .records.table import SHOWN_ROWS
 from .sources.in_use import WordsInUse
 from .stability_record import Stability as Stability
+from .topic_flag import TopicFlag as TopicFlag
+from .topic_flag import kept_flags
 
 # Characters of a label that a person gives: two lines of text.
 LONGEST_LABEL = 200
+_ARRAYS = ("B", "A", "anchors", "word_topics", "word_probs", "Y", "composition_dual", "left_out", "keyword_weights")
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,12 @@ class Edit:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The P topics that documents are explained by, if topics of a model were merged, dropped or split.
+    """The P topics that documents are explained by, if that is not just the topics of the model.
 
-    Topic proportions are inferred for the parts and added up, so that the proportion of a merged topic is the sum of those
-    of its parts. The words of a dropped topic are still explained by it, instead of by topics that they do not belong to.
+    It is not if topics were merged, dropped or split, and if the model has a background. Topic proportions are inferred for
+    the parts and added up, so that the proportion of a merged topic is the sum of those of its parts. The words of a dropped
+    topic are still explained by it, instead of by topics that they do not belong to, and so are common words by the
+    background.
 
     Attributes
     ----------
@@ -72,15 +77,18 @@ class Parts:
     A : (P, P) array
         p(part, part').
     topic_of : (P,) int array
-        Position of the topic that each part belongs to; -1 for a part of a topic that was dropped.
+        Position of the topic that each part belongs to; -1 for a part of a topic that was dropped, and for the background.
     composition_dual : (P, P) array or None
         As in :class:`TopicModel`.
+    background : int or None
+        Position of the part that is the background: words that documents of all topics share. It belongs to no topic.
     """
 
     B: FloatArray
     A: FloatArray
     topic_of: IntArray
     composition_dual: FloatArray | None = None
+    background: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("B", "A", "topic_of", "composition_dual"):
@@ -117,7 +125,7 @@ class Parts:
         ----------
         weights : (M, P) array
         prevalence : (K,) array
-            Of the topics: the proportions of a document that holds nothing but parts of dropped topics.
+            Of the topics: the proportions of a document that holds nothing but parts without a topic.
         """
         gathered = self.gathered(weights, prevalence.size)
         if (self.topic_of >= 0).all():
@@ -125,6 +133,21 @@ class Parts:
         total = gathered.sum(axis=1, keepdims=True)
         some = total > np.finfo(np.float64).tiny
         return np.where(some, gathered / np.where(some, total, 1.0), prevalence)
+
+
+class Background(NamedTuple):
+    """Common words, which belong to no topic.
+
+    Attributes
+    ----------
+    words : (N,) array
+        p(word | background), sums to one.
+    share : float
+        Mean share of the background in a document.
+    """
+
+    words: FloatArray
+    share: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,9 +191,15 @@ class TopicModel:
     left_out : (n,) int32 array or None
         Hashes of the words that the vocabulary rule removed (see :mod:`anchorwords.corpus.left_out`); None if unknown.
     parts : Parts or None
-        The topics that documents are explained by, if topics were merged, dropped or split; None if these are the topics.
+        What documents are explained by, if topics were merged, dropped or split or there is a background; None if that is
+        the topics.
     edits : tuple of Edit
         What was changed since the fit, in order; see :func:`anchorwords.merge_topics` and others.
+    keyword_weights : (N, K) array or None
+        Weights by which the words of topics are listed (:mod:`anchorwords.refine.least_squares`), columns that sum to one;
+        None if the refinement did not make any.
+    flags : tuple of TopicFlag
+        Topics that a reader should look at twice, as the refinement found them; see :func:`anchorwords.flag_topics`.
     """
 
     B: FloatArray
@@ -192,12 +221,15 @@ class TopicModel:
     left_out: IntArray | None = None
     parts: Parts | None = None
     edits: tuple[Edit, ...] = ()
+    keyword_weights: FloatArray | None = None
+    flags: tuple[TopicFlag, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "vocabulary", check_vocabulary(self.vocabulary, self.n_words))
         object.__setattr__(self, "labels", _checked_labels(self.labels, self.n_components))
         object.__setattr__(self, "ids", _checked_ids(self.ids, self.n_components))
-        for name in ("B", "A", "anchors", "word_topics", "word_probs", "Y", "composition_dual", "left_out"):
+        object.__setattr__(self, "flags", kept_flags(self.flags, self.ids))
+        for name in _ARRAYS:
             _freeze(self, name)
         if self.stability is not None:
             named = self.labels if self.labels is not None and all(self.labels) else None
@@ -219,9 +251,22 @@ class TopicModel:
         return self.A.sum(axis=1)
 
     @property
+    def as_fitted(self) -> bool:
+        """Whether the topics are those of the fit, in its order: no edit did more than rename them."""
+        return all(edit.action == "rename" for edit in self.edits)
+
+    @property
     def inference(self) -> TopicModel | Parts:
         """What documents are explained by: the parts of an edited model, else the model itself."""
         return self if self.parts is None else self.parts
+
+    @property
+    def background(self) -> Background | None:
+        """The words that documents of all topics share, and their share of the tokens; None if the model has none."""
+        parts = self.parts
+        if parts is None or parts.background is None:
+            return None
+        return Background(parts.B[:, parts.background], float(parts.prevalence[parts.background]))
 
     def position(self, topic: int) -> int:
         """Return the column of B that holds the topic of this id, or InputError."""
@@ -278,7 +323,21 @@ def embed_words(model: TopicModel, words: WordsInUse) -> TopicModel:
         Y=None if model.Y is None else words.spread(model.Y),
         anchor_rows=None if model.anchor_rows is None else words.spread_columns(model.anchor_rows),
         anchor_groups=None if groups is None else tuple(tuple(int(positions[i]) for i in group) for group in groups),
+        keyword_weights=None if model.keyword_weights is None else words.spread(model.keyword_weights),
     )
+
+
+def of_parts(model: TopicModel, parts: Parts) -> TopicModel:
+    """The model whose topics are the parts, for inference only."""
+    return replace(
+        model, B=parts.B, A=parts.A, composition_dual=parts.composition_dual, parts=None, labels=None, ids=(), edits=(),
+        stability=None, keyword_weights=None, flags=(),
+    )  # fmt: skip
+
+
+def as_explained(model: TopicModel) -> TopicModel:
+    """The model whose topics are all that documents are explained by, for inference only: its parts if it has any."""
+    return model if model.parts is None else of_parts(model, model.parts)
 
 
 def with_dual(model: TopicModel, dual: FloatArray) -> TopicModel:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .exceptions import InputError
 from .rectify.rectifiers import ENN, rectifier_to_dict
-from .refine.refinement import Refinement
+from .refine.options import Refinement
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ READERS = Preset(
     # A start for the sweeps, which move topics far more than what is left of the violation. A few plain steps are also
     # steadier than full convergence: on 20ng they make the difference between seeds hundreds of times smaller.
     rectifier=ENN(tol=1e-2),
-    refinement=Refinement(n_sweeps=6, split_sweeps=4, decorrelation=3.0),
+    refinement=Refinement(n_sweeps=4, decorrelation=3.0, least_squares=6, background=0.1),
 )
 PRESETS = {one.name: one for one in (PAPER, READERS)}
 

@@ -46,10 +46,11 @@ def test_fit_then_topics(files, tmp_path, sampled):
     assert "5 topics of 600 documents (0 too short) and 120 words" in done.stdout
     shown = run("topics", tmp_path / "model", "-n", 4)
     assert shown.returncode == 0
-    assert shown.stdout.count("%") == 5
+    assert "Background, " in shown.stdout
+    assert shown.stdout.count("%") == 6  # with the share of the background
     as_json = json.loads(run("topics", tmp_path / "model", "--json").stdout)
     readers = aw.AnchorTopicModel.from_preset("readers", 5, random_state=0).fit(sampled.corpus.prune())
-    expected = aw.topic_table(readers, ranking="relevance")
+    expected = aw.topic_table(readers, ranking="keywords")
     assert [row["anchor"] for row in as_json] == [row["anchor"] for row in expected]
     assert as_json[0]["words"] == expected[0]["words"]
 
@@ -142,7 +143,7 @@ def test_demo_prints_topics_of_scientific_python():
     done = run("demo", "-k", 12, "-n", 6, "--no-page")
     assert done.returncode == 0, done.stderr
     assert "12 topics in" in done.stdout
-    assert "words by relevance" in done.stdout
+    assert "keywords" in done.stdout
     text = done.stdout
     assert any(word in text for word in ("matrix", "matrices"))
     assert any(word in text for word in ("distribution", "probability"))

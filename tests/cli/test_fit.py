@@ -67,7 +67,7 @@ def test_topics_are_those_of_the_preset_for_readers(folder, corpus, tmp_path):
     np.testing.assert_array_equal(model.components_, expected.components_)
     for name, value in READERS.items():
         assert getattr(model, name) == value
-    assert (summary["preset"], summary["ranking"], summary["refined"]) == ("readers", "relevance", True)
+    assert (summary["preset"], summary["ranking"], summary["refined"]) == ("readers", "keywords", True)
     assert summary["log_likelihood"] == expected.model_.log_likelihood[-1]
     assert (summary["composition"], summary["prior_mismatch"], summary["stability"]) == ("posterior-mean", None, None)
 
@@ -106,10 +106,10 @@ def test_paper_topics_may_be_refined(folder, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "ranking"),
     [
-        ([], "relevance"),
+        ([], "keywords"),
         (["--no-refine"], "probability"),
         (["--preset", "paper"], "probability"),
-        (["--preset", "paper", "--refine"], "relevance"),
+        (["--preset", "paper", "--refine"], "keywords"),
     ],
 )
 def test_fit_and_topics_list_the_same_words(folder, tmp_path, arguments, ranking):
@@ -137,14 +137,14 @@ def test_the_other_commands_list_them_too(folder, corpus, tmp_path):
         assert " ".join(words) in (tmp_path / "topics.graphml").read_text()
     refined, _ = fitted(folder / "corpus", tmp_path)
     judged = run("evaluate", tmp_path / "model", folder / "corpus", "-m", "entropy", "--per-topic").stdout
-    assert all(" ".join(words) in judged for words in aw.top_words(refined, 3, ranking="relevance"))
+    assert all(" ".join(words) in judged for words in aw.top_words(refined, 3, ranking="keywords"))
     listed = [" ".join(words) for words in aw.top_words(model, 3)]
     assert all(any(line.endswith(words) for words in listed) for line in grouped.stdout.splitlines()[1:])
 
 
 def test_shown_topics_are_ranked_as_the_preset_says(folder):
     readers = run("fit", folder / "corpus", "-k", 5)
-    assert "words by relevance" in readers.stdout
+    assert "keywords" in readers.stdout
     paper = run("fit", folder / "corpus", "-k", 5, "--preset", "paper")
     assert "prominent words" in paper.stdout
     table = json.loads(run("fit", folder / "corpus", "-k", 5, "--json", "-n", 4).stdout)["table"]
@@ -260,7 +260,7 @@ def test_the_presets_threshold_gives_way_to_rare_things(folder, tmp_path):
 def test_the_prior_of_compositions_goes_with_the_model(folder, corpus, tmp_path):
     model, summary = fitted(folder / "corpus", tmp_path, "--prior-aware")
     assert summary["composition"] == model.composition == "prior-aware"
-    assert model.model_.composition_dual.shape == (5, 5)
+    assert model.model_.parts.composition_dual.shape == (6, 6)  # five topics and the background
     assert 0 <= summary["prior_mismatch"] < 1
     told = run("fit", folder / "corpus", "-k", 5, "--prior-aware")
     assert "prior of compositions: learned on 600 documents" in told.stderr

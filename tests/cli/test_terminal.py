@@ -88,7 +88,7 @@ COMMANDS = {
     ),
     "scan": (0, ["scan", "{corpus}", "-k", "2,3"]),
     "scan as json": (0, ["scan", "{corpus}", "-k", "2,3", "--json"]),
-    "topics": (0, ["topics", "{model}", "--anchors", "--common-words", "9"]),
+    "topics": (0, ["topics", "{model}", "-n", "30", "--anchors", "--common-words", "9"]),
     "topics of documents": (0, ["topics", "{model}", "--corpus", "{corpus}", "--documents", "3", "--anchors"]),
     "topics as in the paper": (0, ["topics", "{other}", "--style", "paper"]),
     "topics as markdown": (0, ["topics", "{model}", "--style", "markdown", "--common-words", "9"]),

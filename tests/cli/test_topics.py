@@ -212,13 +212,13 @@ def test_words_in_the_order_asked_for(folder, ranking, head):
         assert line.split() == [str(row["topic"]), f"{100 * row['prevalence']:.1f}%", row["anchor"], *listed, *beside]
 
 
-def test_refined_topics_are_read_by_relevance(sure, folder):
+def test_refined_topics_are_read_by_keywords(sure, folder):
     by_default = topics(sure, "-n", 5, "--json").stdout
-    assert by_default == topics(sure, "-n", 5, "--ranking", "relevance", "--json").stdout
+    assert by_default == topics(sure, "-n", 5, "--ranking", "keywords", "--json").stdout
     assert by_default != topics(sure, "-n", 5, "--ranking", "probability", "--json").stdout
-    assert "words by relevance" in topics(sure).stdout
+    assert "keywords" in topics(sure).stdout
     for style in ("paper", "markdown"):
-        assert "words by relevance" in topics(sure, "--style", style).stdout
+        assert "keywords" in topics(sure, "--style", style).stdout
         assert "prominent words" in topics(folder, "--style", style).stdout
 
 
@@ -241,11 +241,13 @@ def test_stability_stands_beside_the_share(sure, folder):
     rows = json.loads(topics(sure, "--json").stdout)
     lines = topics(sure).stdout.splitlines()
     assert re.split(r"\s{2,}", lines[0].strip())[:5] == ["topic", "share", "interval", "stability", "anchor"]
-    for row, line in zip(rows, lines[1:], strict=True):
+    assert " ".join(lines[len(rows) + 1 :]).startswith("Background, ")
+    for row, line in zip(rows, lines[1:], strict=False):
         low, high = f"{100 * row['prevalence_low']:.1f}", f"{100 * row['prevalence_high']:.1f}%"
         assert line.split()[2:6] == [low, "to", high, f"{row['stability']:.2f}"]
     assert "stability" not in topics(folder).stdout
-    first, second = topics(sure, "--style", "markdown").stdout.strip().split("\n\n")
+    first, *notes, second = topics(sure, "--style", "markdown").stdout.strip().split("\n\n")
+    assert notes[0].startswith("Background, ")
     assert second.startswith("| topic | share | interval | stability | words kept | anchor kept | anchor |")
     assert len(second.splitlines()) == len(first.splitlines()) == 7
 

@@ -196,7 +196,9 @@ def test_parameters_are_those_of_the_estimator():
     assert found["n_components"] == "5"
     words = sampled().vocabulary
     assert found["anchors"] == f"{words[0]} + {words[1]}, {words[2]}"
-    assert parameters_of("refined")["refinement"] == "n_sweeps 6, split_sweeps 4, decorrelation 3.0"
+    assert parameters_of("refined")["refinement"] == (
+        "n_sweeps 4, split_sweeps 0, decorrelation 3.0, least_squares 6, background 0.1"
+    )
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ def rows_of(model, **changes):
         "automatic": [f"automatic {k}" for k in range(K)],
         "lists": {
             "words": [np.arange(k, k + 5) for k in range(K)],
+            "keywords": [],
             "prominent": [np.arange(k, k + 3) for k in range(K)],
             "characteristic": [np.arange(k + 1, k + 4) for k in range(K)],
         },

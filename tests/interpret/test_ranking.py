@@ -81,9 +81,11 @@ def test_default_weights_are_those_of_the_literature():
 
 def test_other_rankings_are_the_words_there_were(sampled):
     model = aw.AnchorTopicModel(5).fit(sampled.corpus)
+    with pytest.raises(InputError, match="this model has no keyword weights: fit with the preset 'readers'"):
+        top_words(model, 7, ranking="keywords")
     assert top_words(model, 7) == aw.prominent_words(model, 7)
     assert top_words(model, 7, ranking="characteristic") == aw.characteristic_words(model, 7)
-    for ranking in RANKINGS:
+    for ranking in RANKINGS[1:]:
         indices = top_indices(model, 7, ranking=ranking)
         named = [[sampled.corpus.vocabulary[i] for i in top] for top in indices]
         assert top_words(model, 7, ranking=ranking) == named
@@ -148,7 +150,9 @@ def test_a_topic_of_no_prevalence_has_words_still():
 
 def test_bad_input_is_refused():
     model = record_of(*random_topics(0))
-    with pytest.raises(InputError, match="ranking must be one of 'probability', 'relevance', 'frex', 'characteristic'"):
+    with pytest.raises(
+        InputError, match="ranking must be one of 'keywords', 'probability', 'relevance', 'frex', 'characteristic'"
+    ):
         top_words(model, ranking="lift")
     with pytest.raises(InputError, match="ranking 'probability' takes no weight"):
         top_words(model, weight=0.5)

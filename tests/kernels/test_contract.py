@@ -27,7 +27,7 @@ from anchorwords.kernels import reference as REFERENCE
 from anchorwords.kernels.protocol import PROPORTIONS_GAP, Expectation, Kernels, Proportions, TokenRule, TooDense
 from anchorwords.linalg.simplex import _normalise
 from anchorwords.linalg.sparse import csr_parts
-from anchorwords.refine.refinement import Refinement
+from anchorwords.refine.options import Refinement
 from anchorwords.sources.kinds import MatrixBlocks
 from anchorwords.statistics.streamed import StreamedOperator
 from tests.least_squares import nnls
@@ -305,6 +305,35 @@ def test_removal_losses(use, rng):
     np.testing.assert_allclose(use.out(found), expected, rtol=1e-9)
 
 
+@covers("sparse_product")
+def test_sparse_product(use, rng):
+    X, V = counts(rng), rng.standard_normal((17, 5))
+    product = use.out(use.kernels.sparse_product(parts(X), use.array(V), 2))
+    np.testing.assert_allclose(product, X @ V, rtol=1e-12, atol=1e-12)
+
+
+@covers("descend")
+@pytest.mark.parametrize("K", [1, 4, 9])
+def test_descend(use, rng, K):
+    """A round by its definition; many rounds against an active-set solver of the same problem."""
+    F, targets = rng.random((12, K)), rng.standard_normal((50, 12)) + 0.3
+    F[:, K // 2] *= float(K == 1)  # a coordinate without a column
+    W, P, G = rng.random((50, K)), targets @ F, F.T @ F
+    W[::3] = 0.0
+    expected = W.copy()
+    for w, p in zip(expected, P, strict=True):
+        for k in np.flatnonzero(np.diagonal(G) > 0.0):
+            w[k] = max(0.0, w[k] + (p[k] - w @ G[k]) / G[k, k])
+    given = use.array(P), use.array(G)
+    once = use.out(use.kernels.descend(*given, use.array(W), 1, 2))
+    np.testing.assert_allclose(once, expected, rtol=1e-11, atol=1e-11)
+    found = use.out(use.kernels.descend(*given, use.array(W), 3000, 2))
+    assert found.min() >= 0.0
+    best = np.array([nnls(F, target) for target in targets])
+    for weights, optimum, target in zip(found, best, targets, strict=True):
+        assert np.linalg.norm(F @ weights - target) <= np.linalg.norm(F @ optimum - target) + 1e-7
+
+
 @covers("compose")
 def test_compose_is_optimal(use, rng):
     """Without fees: the certificate of the concave problem, g_k + a_k / w_k <= 1 + gap for every topic."""
@@ -454,6 +483,8 @@ def test_a_fit_reaches_the_seam(monkeypatch):
     anchorwords.cooccurrence(data.corpus.counts)
     StreamedOperator(MatrixBlocks([data.corpus.counts]), every_word=True).row_sums()
     assert {"gram_rows", "gram_stream", "add_pair_sums"} <= recorder.used
+    anchorwords.AnchorTopicModel.from_preset("readers", 4, random_state=0).fit(data.corpus)
+    assert {"sparse_product", "descend"} <= recorder.used
 
 
 def test_only_this_package_knows_its_implementations():

@@ -23,13 +23,9 @@ from anchorwords.refine import refinement as refine
 from anchorwords.refine import sweep
 from anchorwords.refine.anchored import own_words, with_topics
 from anchorwords.refine.guided import Guided
-from anchorwords.refine.refinement import (
-    Refinement,
-    check_refinement,
-    decorrelated,
-    halves_of_topics,
-    numbers_left,
-)
+from anchorwords.refine.options import Refinement, check_refinement
+from anchorwords.refine.refinement import decorrelated
+from anchorwords.refine.splitting import halves_of_topics, numbers_left
 from anchorwords.refine.sweep import as_documents, expect
 from anchorwords.sources.kinds import MatrixBlocks
 from tests.contracts import check_valid_model
@@ -39,13 +35,17 @@ from tests.refine.test_sweep import one_step
 PLAIN = Refinement(n_sweeps=8, split_sweeps=0, decorrelation=0.0)
 SPLIT = Refinement(n_sweeps=4, split_sweeps=3, decorrelation=0.0)
 WHOLE = Refinement(n_sweeps=4, split_sweeps=3, decorrelation=2.0)
+SQUARES = Refinement(n_sweeps=4, least_squares=3)
+READERS = Refinement(n_sweeps=3, decorrelation=2.0, least_squares=3, background=0.1)
 # Sums over documents in another order differ by some 1e-16, relative. A sweep that is still far from rest can blow up a
 # difference, say by two: after 20 sweeps that is 1e-10. A thousand times as much is still nothing to a reader.
 ORDER = 1e-7
 # Spectral topics of other seeds, or of sums in another order, agree to 1e-6 (see the tests of streaming and of guidance);
 # ten times that for what sweeps may add.
 SPECTRAL = 1e-5
-EACH = pytest.mark.parametrize("options", [PLAIN, SPLIT, WHOLE], ids=["plain", "split", "whole"])
+EACH = pytest.mark.parametrize(
+    "options", [PLAIN, SPLIT, WHOLE, SQUARES, READERS], ids=["plain", "split", "whole", "squares", "readers"]
+)
 
 
 @pytest.fixture(scope="module")
@@ -269,8 +269,12 @@ def test_one_topic_two_topics_and_all_given(counts, options):
         model = refined(spectral, counts, options, n_given=len(anchors))
         check_refined(model)
         assert model.anchors[: len(anchors)].tolist() == anchors
-        if K == 1:  # nothing but the frequencies of words
-            np.testing.assert_allclose(model.B[:, 0], counts.sum(axis=0) / counts.sum(), atol=1e-12)
+        if K == 1:
+            frequencies = counts.sum(axis=0) / counts.sum()
+            if options.background:  # which has a part of them; both are weighted by shares of documents, not of tokens
+                np.testing.assert_allclose(model.parts.B @ model.parts.prevalence, frequencies, atol=0.01)
+            else:
+                np.testing.assert_allclose(model.B[:, 0], frequencies, atol=1e-12)
             assert model.A.tolist() == [[1.0]]
         # Where all are given there is nothing to split.
         n_sweeps = options.n_sweeps if len(anchors) == K else None

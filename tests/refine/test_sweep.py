@@ -13,7 +13,7 @@ from scipy.stats import dirichlet
 
 from anchorwords.kernels.sweep import _exp_digamma
 from anchorwords.refine import sweep
-from anchorwords.refine.sweep import Expected, Pieces, as_documents, expect, removal_losses
+from anchorwords.refine.sweep import PerDocument, Pieces, as_documents, expect, removal_losses
 from anchorwords.sources.convert import as_source
 from tests.fits import Blocks
 from tests.small_disk import small_disk
@@ -210,7 +210,7 @@ def test_a_document_twice_is_a_document_of_weight_two(monkeypatch):
 def test_moments_are_those_of_dirichlets(tmp_path):
     rng = np.random.default_rng(6)
     gamma, weights = rng.gamma(0.8, size=(40, 4)) + 0.05, rng.random(40)
-    held = Expected(tmp_path)
+    held = PerDocument(tmp_path)
     for start in (0, 13, 30):
         held.append(gamma[start : {0: 13, 13: 30, 30: 40}[start]])
     assert len(held) == 3
@@ -231,7 +231,7 @@ def test_files_hold_what_memory_holds(monkeypatch, tmp_path):
     for name, limit in (("memory", 1 << 26), ("mixed", 55 * 7), ("files", 0)):
         monkeypatch.setattr(sweep, "_IN_MEMORY", limit)
         (tmp_path / name).mkdir()
-        held, words = Expected(tmp_path / name), np.zeros_like(B)
+        held, words = PerDocument(tmp_path / name), np.zeros_like(B)
         for part in parts:
             held.append(gamma[part].copy())
         n_files = len(list((tmp_path / name).iterdir()))
@@ -314,7 +314,7 @@ import numpy as np
 from anchorwords.refine import sweep
 
 sweep._IN_MEMORY = 0
-held = sweep.Expected(Path(sys.argv[1]))
+held = sweep.PerDocument(Path(sys.argv[1]))
 try:
     for _ in range(40):
         held.append(np.ones((500, 10)))
@@ -335,7 +335,7 @@ def test_a_full_temporary_disk_is_an_error(tmp_path):
 
 def test_what_is_kept_in_a_file_can_be_changed(tmp_path, monkeypatch):
     monkeypatch.setattr(sweep, "_IN_MEMORY", 0)
-    held, part = Expected(tmp_path), np.asfortranarray(np.arange(12.0).reshape(4, 3))
+    held, part = PerDocument(tmp_path), np.asfortranarray(np.arange(12.0).reshape(4, 3))
     held.append(part)
     held[0][...] *= 2.0
     np.testing.assert_array_equal(held[0], 2.0 * np.arange(12.0).reshape(4, 3))

@@ -14,7 +14,7 @@ from anchorwords.exceptions import DegenerateWarning, InputError
 from anchorwords.metrics.matching import match_topics
 from anchorwords.presets import preset
 from anchorwords.provenance import Provenance
-from anchorwords.refine.refinement import Refinement
+from anchorwords.refine.options import Refinement
 from anchorwords.resampling import reweighted
 from anchorwords.resampling import stability as stability_module
 from anchorwords.resampling.reweighted import ReplicateStatistics

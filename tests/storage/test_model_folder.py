@@ -21,7 +21,7 @@ from anchorwords.corpus.cleaning import Cleaning
 from anchorwords.corpus.text_rule import TextRule
 from anchorwords.exceptions import InputError, ModelFormatError
 from anchorwords.linalg.fixed_point import Iteration
-from anchorwords.model import Edit, Parts, Stability, TopicModel
+from anchorwords.model import Edit, Parts, Stability, TopicFlag, TopicModel
 from anchorwords.provenance import ForbiddenTopic, Provenance
 from anchorwords.storage import folders as _folders
 from anchorwords.storage import model_folder as persist
@@ -44,6 +44,8 @@ OPTIONAL = {
     "left_out": None,
     "parts": None,
     "edits": (),
+    "keyword_weights": None,
+    "flags": (),
 }
 
 
@@ -237,8 +239,8 @@ def test_words_of_any_kind_survive(sampled, tmp_path):
 def test_every_field_of_the_record_has_a_place():
     # A field that is added later needs a place in the folder, and a new version where readers must know it.
     facts = persist._facts_of(model_v4.record()).keys() - {"n_words", "n_components"}
-    assert facts == {"A_raw_sum", "stability", "labels", "ids", "provenance", "edits"}
-    placed = {name.split(".")[0] for name in persist._LAYOUT} - {"parts_dual"} | facts
+    assert facts == {"A_raw_sum", "stability", "labels", "ids", "provenance", "edits", "flags", "background"}
+    placed = {name.split(".")[0] for name in persist._LAYOUT} - {"parts_dual"} | facts - {"background"}  # of the parts
     assert placed == {field.name for field in dataclasses.fields(TopicModel)}
     parts = {name.removeprefix("stability.") for name in persist._LAYOUT if name.startswith("stability.")}
     assert parts | persist._STABILITY_NUMBERS.keys() == {field.name for field in dataclasses.fields(Stability)}
@@ -262,7 +264,19 @@ def complete() -> TopicModel:
     return dataclasses.replace(
         record,
         left_out=np.array([0, 7, 2**31 - 1], dtype=np.int32),
-        parts=Parts(record.B[:, ::-1], record.A[::-1, ::-1], np.arange(K)[::-1], np.eye(K)),
+        parts=Parts(
+            np.column_stack([record.B[:, ::-1], record.word_probs]),
+            np.full((K + 1, K + 1), (K + 1.0) ** -2),
+            np.append(np.arange(K)[::-1], -1),
+            np.eye(K + 1),
+            background=K,
+        ),
+        keyword_weights=record.B[:, ::-1].astype(np.float32),
+        flags=(
+            TopicFlag("copies", (0, 5), ((1, 3),), 0.75),
+            TopicFlag("incoherent", (2,), ((1, 0),), -0.125),
+            TopicFlag("two subjects", (0,), ((4, 1), (2,)), 0.5),
+        ),
         edits=(Edit("merge", (2, 9), (2,)), Edit("rename", (5,), (5,), ("a name",))),
     )
 
@@ -274,7 +288,7 @@ def test_the_fixture_of_version_4_has_no_default_values():
         for name, default in parts.items():
             assert getattr(record, name) is not None
             assert (
-                name in ("Y", "composition_dual", "anchor_rows", "left_out", "parts")
+                name in ("Y", "composition_dual", "anchor_rows", "left_out", "parts", "keyword_weights")
                 or getattr(record, name) != default
             )
     assert model_v4.record().ids != (0, 1, 2)
@@ -429,7 +443,7 @@ def test_compositions_are_the_same_bits(sampled, tmp_path, n_topics, n_words):
 def test_the_manifest_says_what_wrote_it(fitted, tmp_path):
     fitted.save(tmp_path / "model")
     manifest = json.loads((tmp_path / "model" / "model.json").read_text(encoding="utf-8"))
-    assert (manifest["format"], manifest["format_version"]) == ("anchorwords-model", 5)
+    assert (manifest["format"], manifest["format_version"]) == ("anchorwords-model", 6)
     assert manifest["written_by"] == f"anchorwords {aw.__version__}"
     versions = {name: importlib.metadata.version(name) for name in ("numpy", "scipy", "numba", "scikit-learn")}
     assert manifest["libraries"] == {"python": platform.python_version(), **versions}
@@ -517,7 +531,7 @@ def test_a_folder_of_version_3_that_is_saved_again_has_the_new_version(folder_v3
     before = aw.load_model(folder_v3)
     before.save(folder_v3)
     manifest = manifest_of(folder_v3)
-    assert manifest["format_version"] == 5
+    assert manifest["format_version"] == 6
     assert "metadata" not in manifest
     after = aw.load_model(folder_v3)
     same_record(after.model_, model_v3.record())
@@ -739,13 +753,19 @@ def test_hostile_arrays_are_refused(folder, name, change):
 
 @pytest.mark.parametrize("name", persist._LAYOUT)
 def test_an_array_that_is_missing(folder, name):
-    if name.startswith("parts"):  # not in the fixture
+    if name.startswith(("parts", "keyword_weights")):  # not in the fixture
         write_model(folder, complete())
     rewrite(folder, lambda tensors: tensors.pop(name, None))  # left_out is not in the fixture
     if name == "parts_dual":
         assert aw.load_model(folder).model_.parts.composition_dual is None
         return
-    if name in ("Y", "composition_dual", "log_likelihood", "left_out"):  # a model without it is a model
+    if name in (
+        "Y",
+        "composition_dual",
+        "log_likelihood",
+        "left_out",
+        "keyword_weights",
+    ):  # a model without it is a model
         assert getattr(aw.load_model(folder).model_, name) is None
     else:
         refused(folder, f"{name} is missing")
@@ -776,6 +796,10 @@ def test_a_stability_without_arrays_or_without_numbers(folder):
     refused(folder, "numbers without arrays")
     reseal(folder, manifest_of(folder) | {"stability": None})
     assert aw.load_model(folder).model_.stability is None
+
+
+def flag_with(**changes):
+    return {"kind": "incoherent", "topics": [0], "words": [[1, 2]], "value": 0.1} | changes
 
 
 FACTS = [
@@ -834,9 +858,26 @@ FACTS = [
     ({"provenance": None}, "the provenance is not an object"),
     ({"provenance": "by hand"}, "the provenance is not an object"),
     ({"provenance": {}}, "n_iter or converged is missing"),
+    ({"flags": {}}, "the flags of topics are not a list"),
+    ({"flags": None}, "the flags of topics are not a list"),
+    ({"flags": ["copies"]}, "a flag does not say what may be wrong"),
+    ({"flags": [flag_with(kind="ugly")]}, "a flag does not say what may be wrong"),
+    ({"flags": [flag_with(kind=["copies"])]}, "a flag does not say what may be wrong"),
+    ({"flags": [flag_with(more=1)]}, "a flag does not say what may be wrong"),
+    ({"flags": [flag_with(topics=[0, 1])]}, "a flag does not name its topics"),
+    ({"flags": [flag_with(topics=[True])]}, "a flag does not name its topics"),
+    ({"flags": [flag_with(topics=[2**63])]}, "a flag does not name its topics"),
+    ({"flags": [flag_with(words=[])]}, "a flag does not name its words"),
+    ({"flags": [flag_with(words=[[0], [1]])]}, "a flag does not name its words"),
+    ({"flags": [flag_with(words=[[12]])]}, "a flag names words that are none"),
+    ({"flags": [flag_with(words=["01"])]}, "a flag names words that are none"),
+    ({"flags": [flag_with(value="much")]}, "a flag holds what is no number"),
+    ({"flags": [flag_with(value=float("nan"))]}, "a flag holds what is no number"),
+    ({"flags": [flag_with(value=10**400)]}, "a flag holds what is no number"),
+    ({"background": 3}, "the background is none of the parts"),
     ({"format": "other"}, "does not describe an anchorwords model"),
     ({"format": "anchorwords-corpus"}, "does not describe an anchorwords model"),
-    ({"format_version": 99}, "has model format 99, but this version reads 5: upgrade anchorwords, or fit and save"),
+    ({"format_version": 99}, "has model format 99, but this version reads 6: upgrade anchorwords, or fit and save"),
     ({"format_version": 3}, "lacks metadata"),
     ({"format_version": 4.0}, "has model format 4.0"),
     ({"format_version": True}, "has model format True"),
@@ -852,6 +893,19 @@ FACTS = [
 )
 def test_hostile_manifests_are_refused(folder, change, match):
     reseal(folder, manifest_of(folder) | change)
+    refused(folder, match)
+
+
+@pytest.mark.parametrize(
+    ("background", "match"),
+    [
+        (-1, "none of the parts"), (4, "none of the parts"), (True, "none of the parts"), ("3", "none of the parts"),
+        (0, "belongs to a topic"),
+    ],
+)  # fmt: skip
+def test_a_background_that_is_none(folder, background, match):
+    write_model(folder, complete())
+    reseal(folder, manifest_of(folder) | {"background": background})
     refused(folder, match)
 
 
@@ -890,7 +944,7 @@ def test_version_2_says_what_to_do(fitted, tmp_path):
     (tmp_path / "model").mkdir()
     np.save(tmp_path / "model" / "B.npy", fitted.model_.B)
     reseal(tmp_path / "model", {"format": "anchorwords-model", "format_version": 2, "arrays": {"B": "crc32:0"}})
-    assert refused(tmp_path / "model", "format 2, but this version reads 5").endswith(": fit and save the model again.")
+    assert refused(tmp_path / "model", "format 2, but this version reads 6").endswith(": fit and save the model again.")
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", "3", '{"format": "anchorwords-model"', "\0", '"text"'])

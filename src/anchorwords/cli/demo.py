@@ -44,7 +44,7 @@ def demo(
 
     from .. import TextTopicModel, TextVectorizer, topic_table
     from ..datasets import DOCSTRING_STOP_WORDS, docstring_texts
-    from ..interpret.naming import ranking_for
+    from ..interpret.topic_words import ranking_for
     from ..storage.writing import require_writable_file
     from .console import error_console, fit_progress, say
     from .tables import print_topics

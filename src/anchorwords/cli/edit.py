@@ -159,8 +159,8 @@ def _name(text: str) -> tuple[int, str]:
 
 
 def _show(edited: Any, output: Path, replacing: bool, words: int, as_json: bool, quiet: bool) -> None:
-    from ..interpret.naming import ranking_for, topic_names
-    from ..interpret.topic_words import by_prevalence, top_words
+    from ..interpret.naming import topic_names
+    from ..interpret.topic_words import by_prevalence, ranking_for, top_words
     from ..records.text import shortened
     from .output import print_json, written_to
 

@@ -58,7 +58,7 @@ def evaluate(
     from .. import topic_table
     from ..corpus.like import kept_as_for_fit
     from ..exceptions import UnknownWordWarning
-    from ..interpret.naming import ranking_for
+    from ..interpret.topic_words import ranking_for
     from ..metrics import METRICS
     from .console import fit_progress, remark, say, working
     from .tables import metrics_as_listing, print_listing, topics_as_listing

@@ -69,7 +69,7 @@ def export(
     """
     from ..export import show_topics, write_graph
     from ..export.lines import write_lines
-    from ..interpret.naming import ranking_for
+    from ..interpret.topic_words import ranking_for
     from ..storage.writing import file_written_whole, require_writable_file
     from .console import remark
 

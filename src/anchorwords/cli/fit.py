@@ -33,8 +33,13 @@ if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
     from ..corpus.text_rule import TextRule
     from ..estimator import AnchorTopicModel
+    from ..model import TopicModel
     from ..text_model import TextTopicModel
     from ..text_vectorizer import TextVectorizer
+
+
+# Topics to look at twice that are named after a fit.
+_FLAGS = 5
 
 
 class RectifierName(StrEnum):
@@ -87,7 +92,7 @@ def fit(
     """
     from time import perf_counter
 
-    from ..interpret.naming import ranking_for
+    from ..interpret.topic_words import ranking_for
     from ..storage.model_folder import require_writable_target
     from ..storage.sketch_folder import is_sketch_folder
 
@@ -201,6 +206,16 @@ def _fit_documents(
     }  # fmt: skip
 
 
+def _remark_on_flags(model: TopicModel, quiet: bool) -> None:
+    """Name topics to look at twice; where there are many, the first."""
+    from .console import remark
+
+    for flag in model.flags[:_FLAGS]:
+        remark(flag.sentence(model.vocabulary), quiet)
+    if len(model.flags) > _FLAGS:
+        remark(f"{len(model.flags) - _FLAGS} more such remarks stand below the table of topics", quiet)
+
+
 def _fit_sketch(
     folder: Path, topics: int, choosing: dict[str, Any], guiding: Guidance, own: _Own, quiet: bool
 ) -> tuple[AnchorTopicModel, dict[str, Any]]:
@@ -244,6 +259,7 @@ def _learned(model: AnchorTopicModel) -> dict[str, Any]:
         "log_likelihood": record.log_likelihood[-1] if record.log_likelihood else None,
         "composition": model.composition,
         "prior_mismatch": None if prior is None else float(prior.mismatch),
+        "flags": [flag.sentence(record.vocabulary) for flag in record.flags],
         "stability": None if sure is None else float(sure.similarity.mean()),
         "replicates": 0 if sure is None else sure.n_replicates,
     }
@@ -285,7 +301,9 @@ def _show(
         f"({summary['documents_left_out']:,} too short) and {counted(summary['words'], 'word')} in "
         f"{summary['seconds']:.1f} s{where}"
     )
-    if output is None:
+    if output is not None:
+        _remark_on_flags(model.model_, quiet)
+    else:
         say()
         print_topics(topic_table(model, words, ranking=ranking), ranking)
         remark("nothing was written: add -o FOLDER to keep the model", quiet)

@@ -82,8 +82,8 @@ def groups(
     """
     from .. import prevalence_by, top_words
     from ..export.lines import write_lines
-    from ..interpret.naming import ranking_for
     from ..interpret.prevalence import ORDERS
+    from ..interpret.topic_words import ranking_for
     from ..storage.writing import file_written_whole, require_writable_file
     from .console import remark, remark_on_left_out, working
     from .listings import groups_as_listing

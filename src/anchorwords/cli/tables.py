@@ -22,6 +22,7 @@ Justify = Literal["left", "right"]
 
 # Heads of columns of words, by their ranking.
 _HEADS = {
+    "keywords": "keywords",
     "probability": "prominent words",
     "relevance": "words by relevance",
     "frex": "words by FREX",
@@ -34,8 +35,19 @@ Names = Mapping[int, str] | None
 
 
 def print_topics(rows: list[dict[str, Any]], ranking: str = "probability", names: Names = None) -> None:
-    """Print a table of topics."""
+    """Print a table of topics, and below it the background and topics to look at twice."""
     Console().print(topics_as_table(rows, ranking, names))
+    _print_notes(rows)
+
+
+def notes_of(rows: list[dict[str, Any]]) -> list[str]:
+    """Sentences about the model that the rows are of."""
+    return list(getattr(rows, "notes", ()))
+
+
+def _print_notes(rows: list[dict[str, Any]]) -> None:
+    for sentence in notes_of(rows):
+        Console().print(_plain(sentence, "dim"))
 
 
 def topics_as_table(rows: list[dict[str, Any]], ranking: str = "probability", names: Names = None) -> Table:
@@ -93,6 +105,7 @@ def print_side_by_side(rows: list[dict[str, Any]], ranking: str = "probability",
     console = Console()
     # Where nothing can be bold (a file, a pipe) stars stand for it.
     console.print(side_by_side_as_table(rows, "" if console.color_system else "*", ranking, names))
+    _print_notes(rows)
 
 
 def side_by_side_as_table(

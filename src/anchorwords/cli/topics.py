@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._markdown import markdown_escaped
 from .options import Jobs, Quiet, given_options, loaded, opened, with_reading
 from .output import print_json
 
@@ -30,6 +31,7 @@ class Style(StrEnum):
 class Ranking(StrEnum):
     """Orders of a topic's words, as in anchorwords.top_words."""
 
+    keywords = "keywords"
     probability = "probability"
     relevance = "relevance"
     frex = "frex"
@@ -51,9 +53,9 @@ def topics(
     ranking: Annotated[
         Ranking | None,
         typer.Option(
-            help="Which words of a topic come first: the most probable, those probable here and not elsewhere (relevance), "
-            "those both frequent and exclusive (frex), or those most often with its anchor; by default relevance for "
-            "refined topics, as fit makes them, and probability for the paper's."
+            help="Which words of a topic come first: those that set its documents apart (keywords), the most probable, "
+            "those probable here and not elsewhere (relevance), those both frequent and exclusive (frex), or those most "
+            "often with its anchor; by default keywords for topics as fit makes them, and probability for the paper's."
         ),
     ] = None,
     weight: Annotated[
@@ -166,7 +168,7 @@ def _ranking(
     fitted: AnchorTopicModel, ranking: Ranking | None, weight: float | None, style: Style, as_json: bool
 ) -> str:
     """The order of words, or BadParameter where what was said does not go together."""
-    from ..interpret.naming import ranking_for
+    from ..interpret.topic_words import ranking_for
 
     order = ranking or Ranking(ranking_for(fitted))
     if weight is not None and order not in (Ranking.relevance, Ranking.frex):
@@ -272,7 +274,9 @@ def _show(
     if edits:
         parts.append(listings.edits_as_listing(edits))
     if style is Style.markdown:
-        say("\n\n".join([tables.side_by_side_as_markdown(rows, ranking, names), *(part.markdown() for part in parts)]))
+        below = [markdown_escaped(sentence) for sentence in tables.notes_of(rows)]
+        table = tables.side_by_side_as_markdown(rows, ranking, names)
+        say("\n\n".join([table, *below, *(part.markdown() for part in parts)]))
         return
     if style is Style.paper:
         tables.print_side_by_side(rows, ranking, names)

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from .._typing import FloatArray, IntArray
 from ..model import Parts, Stability, TopicModel
+from ..topic_flag import kept_flags
 
 # Positions of the topics that form each new topic, in the new order. A topic that is in none is dropped.
 Groups = Sequence[Sequence[int]]
@@ -47,7 +48,7 @@ def regrouped(model: TopicModel, groups: Groups, ids: Sequence[int], labels: Seq
     A = (A + A.T) / 2.0
     if not whole:
         A = _scaled_A(A)
-    B = _mixed(model, groups)
+    B = _mixed(model.B, model, groups)
     if whole:
         word_topics, word_probs = model.word_topics @ G, np.asarray(model.word_probs)
     else:
@@ -67,6 +68,8 @@ def regrouped(model: TopicModel, groups: Groups, ids: Sequence[int], labels: Seq
         labels=None if labels is None else tuple(labels),
         ids=tuple(ids),
         parts=parts,
+        flags=kept_flags(model.flags, (model.ids[group[0]] for group in groups if len(group) == 1)),
+        keyword_weights=None if model.keyword_weights is None else _mixed(model.keyword_weights, model, groups),
     )
 
 
@@ -83,14 +86,14 @@ def by_bayes(B: FloatArray, prevalence: FloatArray, word_probs: FloatArray) -> t
     return word_topics / word_topics.sum(axis=1, keepdims=True), (p / p.sum()).astype(word_probs.dtype)
 
 
-def _mixed(model: TopicModel, groups: Groups) -> FloatArray:
-    """Columns of B of the groups: means of those of their topics, weighted by prevalence."""
-    B = np.empty((model.n_words, len(groups)), dtype=model.B.dtype)
+def _mixed(columns: FloatArray, model: TopicModel, groups: Groups) -> FloatArray:
+    """Columns of the groups: means of those of their topics, weighted by prevalence, which sum to one as these do."""
+    mixed = np.empty((model.n_words, len(groups)), dtype=columns.dtype)
     for position, group in enumerate(groups):
-        B[:, position] = model.B[:, group] @ weights_within(model.prevalence[group])
+        mixed[:, position] = columns[:, group] @ weights_within(model.prevalence[group])
         if len(group) > 1:
-            B[:, position] /= B[:, position].sum()
-    return B
+            mixed[:, position] /= mixed[:, position].sum()
+    return mixed
 
 
 def weights_within(prevalence: FloatArray) -> FloatArray:

@@ -24,7 +24,7 @@ from ..fitting import FitOptions, fit_documents
 from ..infer.aware import learn_dual
 from ..infer.compose import compositions
 from ..linalg.sparse import csr_parts
-from ..model import Edit, Parts, TopicModel, as_topic_model, with_dual
+from ..model import Edit, Parts, TopicModel, as_topic_model, of_parts, with_dual
 from ..presets import READERS
 from ..sources.convert import as_source, in_columns, read_by
 from ..sources.source import Source
@@ -41,6 +41,8 @@ _SMALL = 0.01
 # given sums converges.
 _FLOOR = 1e-3
 _SCALINGS = 500
+assert READERS.refinement is not None
+_WITHOUT_BACKGROUND = replace(READERS.refinement, background=0.0)
 # Entries of the counts that are shared out at a time: a few megabytes for 50 topics.
 _PIECE = 1 << 15
 
@@ -98,14 +100,14 @@ def split_topic(
     w = record.B[:, k] @ q
     B = record.B[:, [k]] * q / w
     parts = _split_parts(own_parts(record), k, B, w)
-    moment = _moment(_of_parts(record, parts), source, n_jobs)
+    moment = _moment(of_parts(record, parts), source, n_jobs)
     _warn_of_small(record, k, w)
     edited = _with_split(record, k, B, w, sub, parts, moment)
     if record.inference.composition_dual is not None:
         edited = with_dual(edited, learn_dual(edited.inference, source, n_jobs=n_jobs).matrix)
     number = record.ids[k]
     ids = unused_ids(record, n)
-    edited = replace(edited, ids=(*record.ids[:k], *ids, *record.ids[k + 1 :]))
+    edited = replace(edited, ids=(*record.ids[:k], *ids, *record.ids[k + 1 :]), flags=record.flags)
     return like(model, noted(edited, Edit("split", (number,), tuple(ids))))
 
 
@@ -132,7 +134,7 @@ def _share_of_topic(record: TopicModel, source: Source, k: int, n: int, n_jobs: 
     own = np.flatnonzero(parts.topic_of == k)
     found = []
     for block in source.blocks(whole=True):
-        for part in compositions(_of_parts(record, parts), as_source(block), whole_blocks=True, n_jobs=n_jobs):
+        for part in compositions(of_parts(record, parts), as_source(block), whole_blocks=True, n_jobs=n_jobs):
             share = _expected_counts(block, part.weights, parts.B, own)
             found.append(share[np.asarray(share.sum(axis=1)).ravel() >= _FEWEST_TOKENS])
     documents = sp.csr_array(sp.vstack(found, format="csr"))
@@ -164,7 +166,9 @@ def _sub_model(
     record: TopicModel, k: int, documents: Source, n: int, random_state: int, n_jobs: int | None
 ) -> TopicModel:
     """A model of the topic's tokens."""
-    options = FitOptions(n, **READERS.parameters(), random_state=random_state, n_jobs=n_jobs)
+    # Common words have been left to the background of the model, if it has one.
+    parameters = READERS.parameters() | {"refinement": _WITHOUT_BACKGROUND}
+    options = FitOptions(n, **parameters, random_state=random_state, n_jobs=n_jobs)
     try:
         with warnings.catch_warnings():
             # Expected counts are not whole. What that adds to the diagonal of Eq. 1 is taken back by the rectification.
@@ -198,15 +202,9 @@ def _split_parts(parts: Parts, k: int, B: FloatArray, w: FloatArray) -> Parts:
     A = S.T @ parts.A @ S
     before = parts.topic_of[others]
     topic_of = np.concatenate([np.where(before > k, before + n - 1, before), k + np.arange(n)])
-    return Parts(np.concatenate([parts.B[:, others], B], axis=1), (A + A.T) / (2.0 * A.sum()), topic_of)
-
-
-def _of_parts(record: TopicModel, parts: Parts) -> TopicModel:
-    """The model whose topics are the parts, for inference only."""
-    return replace(
-        record, B=parts.B, A=parts.A, composition_dual=parts.composition_dual, parts=None, labels=None, ids=(), edits=(),
-        stability=None,
-    )  # fmt: skip
+    background = None if parts.background is None else int(np.searchsorted(others, parts.background))
+    B = np.concatenate([parts.B[:, others], B], axis=1)
+    return Parts(B, (A + A.T) / (2.0 * A.sum()), topic_of, background=background)
 
 
 def _moment(model: TopicModel, source: Source, n_jobs: int | None) -> FloatArray:
@@ -251,10 +249,14 @@ def _with_split(
     """The model with sub-topics in the place of topic k."""
     n = w.size
     fine = _joint(parts.A, moment, n)
-    member = np.zeros((parts.n_components, record.n_components + n - 1))
+    # That of the topics is not read off that of the parts: without those that are no topic, the sub-topics' shares of the
+    # topic would be others than w.
+    whole = _split_parts(Parts(record.B, record.A, np.arange(record.n_components)), k, B, w)
+    place = np.argsort(whole.topic_of)
+    member = np.zeros((parts.n_components, whole.n_components))
     shown = np.flatnonzero(parts.topic_of >= 0)
-    member[shown, parts.topic_of[shown]] = 1.0
-    A = member.T @ fine @ member
+    member[shown, place[parts.topic_of[shown]]] = 1.0
+    A = _joint(whole.A, member.T @ moment @ member, n)[np.ix_(place, place)]
     of_topic = np.asarray(record.B[:, [k]])
     q = np.where(of_topic > 0.0, B * w / np.where(of_topic > 0.0, of_topic, 1.0), w)
     groups = record.anchor_groups
@@ -267,7 +269,7 @@ def _with_split(
     return replace(
         record,
         B=_in_place(record.B, k, B),
-        A=(A + A.T) / (2.0 * A.sum()),
+        A=(A + A.T) / 2.0,
         anchors=np.concatenate([record.anchors[:k], sub.anchors, record.anchors[k + 1 :]]).astype(record.anchors.dtype),
         word_topics=_in_place(record.word_topics, k, record.word_topics[:, [k]] * q),
         anchor_rows=rows,
@@ -276,8 +278,19 @@ def _with_split(
         stability=None,
         labels=None if record.labels is None else (*record.labels[:k], *([""] * n), *record.labels[k + 1 :]),
         ids=(),
+        flags=(),
         parts=replace(parts, A=fine),
+        keyword_weights=None if record.keyword_weights is None else _split_keywords(record.keyword_weights, k, q),
     )
+
+
+def _split_keywords(weights: FloatArray, k: int, q: FloatArray) -> FloatArray:
+    """Keyword weights of which those of topic k are shared out as its tokens are."""
+    own = weights[:, [k]] * q
+    sums = own.sum(axis=0)
+    # A sub-topic with none of the keywords is listed by its share of all words.
+    own = np.where(sums > 0.0, own / np.where(sums > 0.0, sums, 1.0), q / q.sum(axis=0))
+    return _in_place(weights, k, own.astype(weights.dtype))
 
 
 def _in_place(columns: FloatArray, k: int, new: FloatArray) -> FloatArray:

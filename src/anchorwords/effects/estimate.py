@@ -13,7 +13,7 @@ from .._validation import check_n_jobs, check_seed
 from ..corpus.documents import Documents, table_of
 from ..exceptions import InputError
 from ..interpret.naming import topic_names
-from ..model import TopicModel, as_topic_model, checked_topics
+from ..model import Parts, TopicModel, as_topic_model, checked_topics
 from ..resampling.stability import replicated_topics
 from ..sources.convert import in_columns, read_by
 from .design import Design, complete_rows, make_design, require_formulaic, table_values, triangular_factor, used_columns
@@ -90,7 +90,8 @@ def estimate_effects(
 
     With "unbiased", the response is the linear unbiased estimate of a document's proportions given the topics, whatever
     the prior. It needs no simulation, but documents that differ from the model in more than their proportions, such as
-    those of a source with its own phrases, can move it far, even below 0.
+    those of a source with its own phrases, can move it far, even below 0. The proportions are shares of the whole
+    document: if the model has a background or dropped topics, those of the topics add up to less than 1.
 
     Documents count as independent. Intervals and p-values hold for one coefficient at a time.
 
@@ -106,7 +107,7 @@ def estimate_effects(
     require_formulaic()
     record = as_topic_model(model)
     _check(level, replicates, method)
-    if replicates and record.parts is not None:
+    if replicates and not record.as_fitted:
         raise InputError(
             "the topics of this model were edited, and replicates are only made of topics as they were fitted: use "
             "replicates=0, or the model before the edits."
@@ -133,8 +134,9 @@ def estimate_effects(
     R = triangular_factor(design, np.sqrt(own), responses.step)
     fit = fit_least_squares(responses, design, kept, own, R)
 
-    def replicated(B: FloatArray, A: FloatArray) -> FloatArray:
-        other = Responses(replace(record, B=B, A=A), source, method, columns, tokens[kept], len(design.terms), jobs)
+    def replicated(B: FloatArray, A: FloatArray, parts: Parts | None) -> FloatArray:
+        model = replace(record, B=B, A=A, parts=parts)
+        other = Responses(model, source, method, columns, tokens[kept], len(design.terms), jobs)
         return projected(other, design, kept, own, R)
 
     doubt = _topic_doubt(record, X, replicated, replicates, seed, jobs) if replicates else None
@@ -186,7 +188,7 @@ def _weights(weights: Any, documents: Documents, n_docs: int) -> FloatArray:
 def _topic_doubt(
     record: TopicModel,
     X: Any,
-    replicated: Callable[[FloatArray, FloatArray], FloatArray],
+    replicated: Callable[[FloatArray, FloatArray, Parts | None], FloatArray],
     n_replicates: int,
     seed: int,
     n_jobs: int | None,
@@ -194,8 +196,8 @@ def _topic_doubt(
     """How gamma varies over replicates of the topics, with the documents held fixed."""
     found: list[FloatArray] = []
 
-    def use(B: FloatArray, A: FloatArray) -> None:
-        found.append(replicated(B, A))
+    def use(B: FloatArray, A: FloatArray, parts: Parts | None) -> None:
+        found.append(replicated(B, A, parts))
 
     n_shards = replicated_topics(record, X, use, n_replicates=n_replicates, random_state=seed, n_jobs=n_jobs)
     if len(found) < 2:

@@ -16,7 +16,7 @@ from ..anchors.given import as_plain, check_strength
 from ..exceptions import InputError
 from ..infer.compose import METHODS, current_name
 from ..rectify.rectifiers import rectifier_from_dict, rectifier_to_dict
-from ..refine.refinement import Refinement
+from ..refine.options import Refinement
 from ..sources.convert import TEXTS
 
 # More threads than this are not taken from a file.

@@ -14,10 +14,18 @@ from .._validation import check_n_jobs
 from .._version import __version__
 from ..interpret.association import topic_association
 from ..interpret.companions import FactoredCooccurrence
-from ..interpret.naming import automatic_labels, ranking_for, topic_names
+from ..interpret.naming import automatic_labels, topic_names
 from ..interpret.ranking import check_ranking, word_probabilities
 from ..interpret.relevance import STEP, words_at_any_weight
-from ..interpret.topic_words import characteristic_indices, prominent_indices, words_of
+from ..interpret.topic_words import (
+    SMALLEST_BACKGROUND,
+    background_words,
+    characteristic_indices,
+    prominent_indices,
+    ranking_for,
+    top_indices,
+    words_of,
+)
 from ..metrics.incoherence import N_WORDS, topic_trees
 from ..metrics.reference import Reference
 from ..model import TopicModel, as_topic_model
@@ -131,9 +139,11 @@ def explorer_data(
         "n_topics": record.n_components,
         "n_words": record.n_words,
         "n_documents": record.provenance.n_docs,
+        "ranking": ranking,
+        "background": _background(record),
         "fingerprint": _fingerprint(topics, words, lists["prominent"]),
         "level": None if record.stability is None else number(record.stability.level),
-        "weight": check_ranking("relevance") if ranking == "relevance" else 1.0,
+        "weight": 1.0 if ranking == "probability" else check_ranking("relevance"),
         "step": STEP,
         "relevant": _RELEVANT,
         "map": {"aspect": ASPECT, "edges": strong_edges(record, association)},
@@ -153,6 +163,14 @@ def explorer_data(
     }
 
 
+def _background(record: TopicModel) -> dict[str, Any] | None:
+    """Share and first words of the background; None if there is next to none."""
+    found = background_words(record, _LISTED)
+    if found is None or found["share"] < SMALLEST_BACKGROUND:
+        return None
+    return {"share": number(found["share"], 4), "words": [name(word) for word in found["words"]]}
+
+
 def _labels(record: TopicModel, labels: Any) -> list[str]:
     """Those given, else those of the model; automatic ones for topics without a label."""
     return topic_names(record if labels is None else record.with_labels(labels))
@@ -170,8 +188,12 @@ def _lists(record: TopicModel) -> dict[str, list[IntArray]]:
         if record.anchor_rows is None
         else characteristic_indices(record, _LISTED)
     )
+    keywords = [] if record.keyword_weights is None else top_indices(record, _RELEVANT, ranking="keywords")
+    words = words_at_any_weight(record.B, record.prevalence, _RELEVANT)
     return {
-        "words": words_at_any_weight(record.B, record.prevalence, _RELEVANT),
+        # All that can be listed, with a probability each: keywords as well.
+        "words": [np.union1d(*both) for both in zip(words, keywords, strict=True)] if keywords else words,
+        "keywords": keywords,
         "prominent": prominent_indices(record, _LISTED),
         "characteristic": characteristic,
     }

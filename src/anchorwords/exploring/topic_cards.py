@@ -10,7 +10,8 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..interpret.association import Association
 from ..interpret.order import reading_positions
-from ..interpret.topic_words import by_prevalence, stability_by_topic
+from ..interpret.topic_table import as_sentence
+from ..interpret.topic_words import by_prevalence, stability_by_topic, words_of
 from ..metrics.incoherence import TopicTree
 from ..model import TopicModel
 from .plain import name, number, numbers
@@ -65,7 +66,8 @@ def topic_rows(
     labels, automatic : sequence of K str
         The names that are shown, and the automatic ones.
     lists : mapping of str to K arrays
-        Columns: ``words`` (all that the slider can show), ``prominent``, ``characteristic``.
+        Columns: ``words`` (all that can be listed), ``keywords`` (empty if the model has no keyword weights),
+        ``prominent``, ``characteristic``.
     placed : places and radii on the map
     association : Association
         Of the topics of the model.
@@ -73,10 +75,12 @@ def topic_rows(
         Metrics of each topic.
     """
     p, sure = model.prevalence, stability_by_topic(model)
+    words = words_of(model)
+    flags = [[flag.sentence(words) for flag in model.flags if topic in flag.topics] for topic in model.ids]
     rank, reading = np.argsort(by_prevalence(model)) + 1, np.argsort(reading_positions(model)) + 1
     rows = []
     for k in range(model.n_components):
-        words = lists["words"][k]
+        listed = lists["words"][k]
         anchors = [model.anchors[k]] if model.anchor_groups is None else list(model.anchor_groups[k])
         row: dict[str, Any] = {
             "topic": model.ids[k],
@@ -88,12 +92,15 @@ def topic_rows(
             "place": numbers(placed[0][k], 4),
             "radius": number(placed[1][k], 4),
             "anchors": place_of[anchors].tolist(),
-            "words": place_of[words].tolist(),
-            "probabilities": numbers(model.B[words, k], 6),
+            "words": place_of[listed].tolist(),
+            "probabilities": numbers(model.B[listed, k], 6),
             "prominent": place_of[lists["prominent"][k]].tolist(),
             "characteristic": place_of[lists["characteristic"][k]].tolist(),
             "neighbours": _neighbours(model, association, k),
+            "flags": [name(as_sentence(text)) for text in flags[k]],
         }
+        if lists["keywords"]:
+            row["keywords"] = place_of[lists["keywords"][k]].tolist()
         row |= {key: number(values[k], 4) for key, values in {**sure, **measured}.items()}
         rows.append(row)
     return rows

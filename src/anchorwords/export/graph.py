@@ -43,7 +43,7 @@ def write_graph(
     min_association: float = 0.0,
     format: str | None = None,  # noqa: A002
     n_words: int = 10,
-    ranking: str = "probability",
+    ranking: str | None = None,
     labels: Sequence[str] | None = None,
     vocabulary: Sequence[str] | None = None,
     min_lift: float | None = None,

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from .._typing import BoolArray, FloatArray, SparseLike
 from ..exceptions import InputError
 from ..linalg.sparse import csr_parts
-from ..model import TopicModel
+from ..model import TopicModel, as_explained
 from ..sources.kinds import MappedSource
 from ..sources.source import Source
 from .compose import compositions
@@ -47,8 +47,10 @@ def complete_documents(
     """Infer each document's composition from every second token, and score the others.
 
     Tokens are taken in the order of the columns, so that the two halves of a document depend on nothing but the document.
-    Words the model has never seen count on neither side, and documents with one known token or none are left out.
+    Words the model has never seen count on neither side, and documents with one known token or none are left out. Tokens are
+    foretold by what documents are explained by: a background is part of it, and so are topics that were dropped.
     """
+    model = as_explained(model)
     known = known_words(model.B)
     waiting: deque[SparseLike] = deque()
 

@@ -27,7 +27,7 @@ def label_topics(
     corpus: Any = None,
     n_words: int = 10,
     n_documents: int = 3,
-    ranking: str = "probability",
+    ranking: str | None = None,
     weight: float | None = None,
     method: str | None = None,
     cache: str | os.PathLike[str] | None = None,

@@ -1,7 +1,8 @@
 """The names that topics are shown by in tables, figures, pages and commands.
 
 An automatic label is made of a topic's own words. Words are taken in the order of relevance (Sievert and Shirley, 2014),
-so that those that set the topic apart come before those that all topics share, and a word is left out if it repeats one
+or of keyword weights if the model has them, so that those that set the topic apart come before those that all topics
+share, and a word is left out if it repeats one
 that was already taken: another form of the same word, or a part of an n-gram.
 """
 
@@ -86,17 +87,6 @@ def automatic_labels(model: Any) -> list[str]:
     return labels
 
 
-def ranking_for(model: Any) -> str:
-    """The ranking that the words of a model are best read by: see :func:`anchorwords.top_words`.
-
-    A refined topic holds the common words of its documents, so that those more probable than elsewhere come first:
-    "relevance". The paper's topics are read by "probability". It is the model that decides, not the name of a preset, so
-    that whoever reads it later lists the same words.
-    """
-    record: TopicModel = as_topic_model(model)
-    return "probability" if record.log_likelihood is None else "relevance"
-
-
 def distinct_words(words: Sequence[str]) -> list[str]:
     """Return the words, in order, without those that repeat an earlier one.
 
@@ -122,8 +112,9 @@ def _distinctive(record: TopicModel) -> list[IntArray]:
     Numbers come after words, and words that the topic has less of than the corpus come last.
     """
     p, words = word_probabilities(record.B, record.prevalence), words_of(record)
+    ranking = "relevance" if record.keyword_weights is None else "keywords"
     found = []
-    for k, top in enumerate(top_indices(record, _WORDS * _CANDIDATES, ranking="relevance")):
+    for k, top in enumerate(top_indices(record, _WORDS * _CANDIDATES, ranking=ranking)):
         common = record.B[top, k] <= p[top]
         numeric = np.array([_is_numeric(words[i]) for i in top], dtype=bool)
         found.append(top[np.argsort(2 * common + numeric, kind="stable")])

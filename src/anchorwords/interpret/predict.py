@@ -25,7 +25,7 @@ from ..infer.collapsed import collapsed_proportions
 from ..infer.compose import METHODS, check_method, compositions
 from ..infer.prior import prior_of
 from ..linalg.sparse import rows_between
-from ..model import TopicModel, as_topic_model
+from ..model import TopicModel, as_explained, as_topic_model
 from ..records import TableRecord
 from ..records.table import Table, counted, number_field, small_field, table_of, text_field
 from ..sources.convert import as_source, in_columns
@@ -132,15 +132,17 @@ def predict_words(
     check_positive_integer(n, "n")
     source = _source(record, X)
     jobs = check_n_jobs(n_jobs)
-    proportions = _collapsed(record) if method == "collapsed" else _as_transform(record, method, jobs)
-    overall = word_probabilities(record.B, record.prevalence)
+    # Documents hold words of the background and of dropped topics as well.
+    whole = as_explained(record)
+    proportions = _collapsed(whole) if method == "collapsed" else _as_transform(whole, method, jobs)
+    overall = word_probabilities(whole.B, whole.prevalence)
     columns: list[IntArray] = [np.zeros((0, n), dtype=np.intp)]
     probability: list[FloatArray] = [np.zeros((0, n))]
     step = max(1, _TOGETHER // record.n_words)
     for block in source.blocks():
         for start in range(0, block.shape[0], step):
             counts = rows_between(block, start, start + step)
-            best = _best(proportions(counts) @ record.B.T, counts, n)
+            best = _best(proportions(counts) @ whole.B.T, counts, n)
             columns.append(best[0])
             probability.append(best[1])
     chosen, likely = np.concatenate(columns), np.concatenate(probability)

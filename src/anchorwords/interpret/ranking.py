@@ -1,4 +1,4 @@
-"""How the words of a topic are put in order: by probability, by relevance, by FREX.
+"""How the words of a topic are put in order: by keyword weights, by probability, by relevance, by FREX.
 
 Notation
 --------
@@ -20,7 +20,7 @@ from .._typing import FloatArray, IntArray
 from .._validation import check_positive_integer
 from ..exceptions import InputError
 
-RANKINGS = ("probability", "relevance", "frex", "characteristic")
+RANKINGS = ("keywords", "probability", "relevance", "frex", "characteristic")
 # Of the word's probability; the rest is that of its lift, or of its exclusivity.
 _DEFAULT_WEIGHT = {"relevance": 0.6, "frex": 0.5}
 # Scores that agree to so many digits are ties: words of one topic alone all have the same lift but for rounding.

@@ -9,11 +9,11 @@ import numpy as np
 
 from ..exceptions import GuidanceWarning
 from ..model import TopicModel
-from .naming import ranking_for
 from .ranking import by_relevance, check_ranking
+from .topic_words import ranking_for
 
-# A seed word should be among this many words of its topic, about as many as a reader looks at.
-TOP_WORDS = 20
+# A seed word should be among this many words of its topic, as many as tables list.
+TOP_WORDS = 10
 # Seed words that a warning names.
 _NAMED = 5
 
@@ -21,7 +21,7 @@ _NAMED = 5
 def seed_ranks(model: TopicModel, seeds: Sequence[Sequence[int]]) -> list[list[int | None]]:
     """Return the rank of each seed word in its topic, from 1; None if the topic does not hold the word at all.
 
-    Words are ranked as they are listed: by relevance in a refined model, else by probability.
+    Words are ranked as they are listed: see :func:`anchorwords.top_words`.
 
     Parameters
     ----------
@@ -30,11 +30,12 @@ def seed_ranks(model: TopicModel, seeds: Sequence[Sequence[int]]) -> list[list[i
         Columns of the seed words of the first topics.
     """
     found: list[list[int | None]] = []
-    by_probability = ranking_for(model) == "probability"
-    weight = check_ranking("relevance")
+    ranking, weight = ranking_for(model), check_ranking("relevance")
+    listed = model.keyword_weights if ranking == "keywords" else model.B
+    assert listed is not None  # ranking_for
     for k, words in enumerate(seeds):
-        column = model.B[:, [k]]
-        if by_probability:
+        column = listed[:, [k]]
+        if ranking != "relevance":
             order = np.argsort(-column[:, 0], kind="stable")
         else:
             # The relevance of one topic depends on the others through p(word) alone.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .._markdown import separator_of
 from ..model import Stability, TopicModel, as_topic_model
 from ..records import TableList
 from ..records.table import (
@@ -19,18 +20,22 @@ from ..records.table import (
     topic_field,
     words_field,
 )
-from .naming import ranking_for, topic_names
+from .naming import topic_names
 from .topic_words import (
+    SMALLEST_BACKGROUND,
     anchors_of,
+    background_words,
     by_prevalence,
     characteristic_words,
     prominent_words,
+    ranking_for,
     stability_by_topic,
     top_words,
     words_of,
 )
 
 _RANKINGS = {
+    "keywords": "keywords",
     "probability": "most probable words",
     "relevance": "most relevant words",
     "frex": "words by FREX",
@@ -38,6 +43,9 @@ _RANKINGS = {
 }
 # Words of a topic in the display of a model.
 _WORDS = 10
+
+# Of a larger share of the documents a background may be a subject, which goes with all others.
+_LARGE_BACKGROUND = 0.3
 
 
 class TopicTable(TableList):
@@ -49,13 +57,28 @@ class TopicTable(TableList):
         What words are listed by.
     stability : Stability or None
         Where the intervals come from.
+    background : dict or None
+        The common words that are no topic, as :func:`background_words` gives them.
+    flags : list of str
+        Sentences about topics to look at twice.
     """
 
     def __init__(
-        self, rows: Iterable[dict[str, Any]] = (), ranking: str = "probability", stability: Stability | None = None
+        self,
+        rows: Iterable[dict[str, Any]] = (),
+        ranking: str = "probability",
+        stability: Stability | None = None,
+        background: dict[str, Any] | None = None,
+        flags: Sequence[str] = (),
     ) -> None:
         super().__init__(rows)
-        self.ranking, self.stability = ranking, stability
+        self.ranking, self.stability, self.background, self.flags = ranking, stability, background, list(flags)
+
+    @property
+    def notes(self) -> list[str]:
+        """What belongs under the table: the background, and topics to look at twice."""
+        background = background_sentence(self.background)
+        return [*([background] if background else []), *map(as_sentence, self.flags)]
 
     def _tables(self, max_rows: int | None) -> list[Table]:
         return [self.table(f"{counted(len(self), 'topic')}, most prevalent first", max_rows)]
@@ -81,14 +104,15 @@ class TopicTable(TableList):
         about = "" if found is None or not sure else (
             f"Intervals and stability: level {100 * found.level:g}%, {found.n_replicates} replicates of the documents."
         )  # fmt: skip
-        return table_of(list(self), fields, caption, max_rows=max_rows, noun="topics", notes=[about, *notes])
+        notes = [about, *self.notes, *notes]
+        return table_of(list(self), fields, caption, max_rows=max_rows, noun="topics", notes=notes)
 
 
 def topic_table(
     model: Any,
     n: int = 10,
     *,
-    ranking: str = "probability",
+    ranking: str | None = None,
     weight: float | None = None,
     vocabulary: Sequence[str] | None = None,
 ) -> TopicTable:
@@ -100,7 +124,7 @@ def topic_table(
     n : int
         Words per topic.
     ranking, weight : optional
-        Another ranking to list words by, as in :func:`top_words`.
+        What words are listed by, as in :func:`top_words`: by default what the model is best read by.
     vocabulary : sequence of str, optional
 
     Returns
@@ -112,12 +136,14 @@ def topic_table(
         bold in the paper's Table 1.
 
         With a ranking other than by probability there is also ``words``, the words by that ranking. If some topic has
-        several anchors, ``anchor`` names them all with " + " between them, and ``anchors`` is the list. If stability was
+        several anchors, ``anchor`` names them all with " + " between them, and ``anchors`` is the list. If some topic was
+        flagged (:func:`flag_topics`), ``flags`` says what of each, in a list of sentences. If stability was
         measured, there are also ``stability`` (of the whole topic), ``stable_words``, ``anchor_stability`` and the interval
         of the prevalence, ``prevalence_low`` and ``prevalence_high``.
     """
     record = as_topic_model(model)
     words = words_of(record, vocabulary)
+    ranking = ranking_for(record) if ranking is None else ranking
     ranked = top_words(record, n, ranking=ranking, weight=weight, vocabulary=vocabulary)
     other = ranking != "probability"
     prominent = prominent_words(record, n, vocabulary=vocabulary) if other else ranked
@@ -137,8 +163,13 @@ def topic_table(
         row["prominent"] = prominent[k]
         row["characteristic"] = characteristic[k]
         row["specific"] = [word for word in characteristic[k] if word not in prominent[k]]
+        if record.flags:
+            row["flags"] = [flag.sentence(words) for flag in record.flags if record.ids[k] in flag.topics]
         rows.append(row | {name: float(values[k]) for name, values in sure.items()})
-    return TopicTable(rows, ranking, record.stability)
+    return TopicTable(
+        rows, ranking, record.stability, background_words(record, n, vocabulary=vocabulary),
+        [flag.sentence(words) for flag in record.flags],
+    )  # fmt: skip
 
 
 def model_table(model: Any, caption: str = "Topic model", max_rows: int | None = None) -> Table:
@@ -157,9 +188,24 @@ def model_table(model: Any, caption: str = "Topic model", max_rows: int | None =
     facts = [f"{record.n_components:,} topics", f"{record.n_words:,} words"]
     if made.n_docs:
         facts.append(f"{made.n_docs:,} documents")
-    ranking = ranking_for(record)
     notes = [_edited(record), "" if made.converged is not False else "The rectification did not converge."]
-    return topic_table(record, _WORDS, ranking=ranking).table(f"{caption}: {', '.join(facts)}", max_rows, notes)
+    return topic_table(record, _WORDS).table(f"{caption}: {', '.join(facts)}", max_rows, notes)
+
+
+def background_sentence(background: dict[str, Any] | None) -> str:
+    """A sentence about the background, for under a table of topics; empty if there is next to none."""
+    if background is None or background["share"] < SMALLEST_BACKGROUND:
+        return ""
+    words = separator_of(background["words"]).join(background["words"])
+    sentence = f"Background, {100 * background['share']:.0f}% of a document on average, in no topic: {words}."
+    if background["share"] > _LARGE_BACKGROUND:
+        sentence += " If these words are a subject of their own, give one of them as an anchor."
+    return sentence
+
+
+def as_sentence(text: str) -> str:
+    """Begin with a capital letter and end with a full stop."""
+    return text[:1].upper() + text[1:] + "."
 
 
 def _edited(record: TopicModel) -> str:

@@ -14,6 +14,9 @@ from ..exceptions import InputError
 from ..model import TopicModel, as_topic_model
 from .ranking import by_frex, by_relevance, check_ranking, columns_of, largest
 
+# Tables and pages list the background from this share of a document on: less, as in collections of items, says nothing.
+SMALLEST_BACKGROUND = 0.01
+
 
 def prominent_words(model: Any, n: int = 10, *, vocabulary: Sequence[str] | None = None) -> list[list[str]]:
     """The n most probable words of each topic, largest B_ik first.
@@ -59,6 +62,19 @@ def characteristic_words(
     return [[words[i] for i in top] for top in characteristic_indices(record, n, rectified=rectified)]
 
 
+def ranking_for(model: Any) -> str:
+    """The ranking that the words of a model are best read by: see :func:`top_words`.
+
+    Keyword weights are made to be read by. Without them, a refined topic holds the common words of its documents, so that
+    words more probable than elsewhere come first: "relevance". The paper's topics are read by "probability". It is the model
+    that decides, not the name of a preset, so that whoever reads it later lists the same words.
+    """
+    record: TopicModel = as_topic_model(model)
+    if record.keyword_weights is not None:
+        return "keywords"
+    return "probability" if record.log_likelihood is None else "relevance"
+
+
 def prominent_indices(model: Any, n: int = 10) -> list[IntArray]:
     """As :func:`prominent_words`, by column: words of positive probability, largest first, ties in order of index."""
     record = as_topic_model(model)
@@ -87,7 +103,7 @@ def top_words(
     model: Any,
     n: int = 10,
     *,
-    ranking: str = "probability",
+    ranking: str | None = None,
     weight: float | None = None,
     vocabulary: Sequence[str] | None = None,
 ) -> list[list[str]]:
@@ -98,10 +114,15 @@ def top_words(
     model : TopicModel or fitted AnchorTopicModel
     n : int
         Words a topic; fewer where a topic has fewer of positive probability.
-    ranking : {"probability", "relevance", "frex", "characteristic"}
-        "probability": :func:`prominent_words`. "relevance": weight log B_ik + (1 - weight) log(B_ik / p_i), the ranking of
-        LDAvis, which moves words that every topic has down. "frex": the weighted harmonic mean of the word's ranks in its
-        topic by probability and by exclusivity. "characteristic": :func:`characteristic_words`.
+    ranking : {"keywords", "probability", "relevance", "frex", "characteristic"}, optional
+        By default the ranking that tables, figures and pages use: "keywords" if the model has keyword weights, as the models
+        of the preset "readers" have, "relevance" if it was refined without them, else "probability".
+
+        "keywords": the words that set the documents of the topic apart, by the weights that the refinement found
+        (:mod:`anchorwords.refine.least_squares`). "probability": :func:`prominent_words`. "relevance":
+        weight log B_ik + (1 - weight) log(B_ik / p_i), the ranking of LDAvis, which moves words that every topic has down.
+        "frex": the weighted harmonic mean of the word's ranks in its topic by probability and by exclusivity.
+        "characteristic": :func:`characteristic_words`.
     weight : float, optional
         For "relevance" (0.6 by default) and "frex" (0.5): weight of the word's probability, from 0 to 1; 1 is the order of
         "probability".
@@ -117,13 +138,14 @@ def top_words(
     return [[words[i] for i in top] for top in top_indices(record, n, ranking=ranking, weight=weight)]
 
 
-def top_indices(
-    model: Any, n: int = 10, *, ranking: str = "probability", weight: float | None = None
-) -> list[IntArray]:
+def top_indices(model: Any, n: int = 10, *, ranking: str | None = None, weight: float | None = None) -> list[IntArray]:
     """As :func:`top_words`, by column; ties, to twelve digits of the score, in order of index."""
     record = as_topic_model(model)
     check_positive_integer(n, "n")
+    ranking = ranking_for(record) if ranking is None else ranking
     share = check_ranking(ranking, weight)
+    if ranking == "keywords":
+        return [_top(column, n) for column in columns_of(_keyword_weights(record))]
     if ranking == "relevance":
         return by_relevance(record.B, record.prevalence, n, share)
     if ranking == "frex":
@@ -164,6 +186,41 @@ def words_of(model: TopicModel, vocabulary: Sequence[str] | None = None) -> Sequ
     if given is not None:
         return given
     return model.vocabulary if model.vocabulary is not None else [str(i) for i in range(model.n_words)]
+
+
+def background_words(model: Any, n: int = 10, *, vocabulary: Sequence[str] | None = None) -> dict[str, Any] | None:
+    """Return the background of a model: the common words that documents of all topics share, and that are no topic.
+
+    Parameters
+    ----------
+    model : TopicModel or fitted estimator
+    n : int
+        Number of words.
+    vocabulary : sequence of str, optional
+        Words of the columns; by default the model's own, else their indices.
+
+    Returns
+    -------
+    dict or None
+        ``share``, the mean share of the background in a document, and ``words``, its most probable words. None if the model
+        has no background: models of the preset "readers" have one.
+    """
+    record = as_topic_model(model)
+    check_positive_integer(n, "n")
+    found = record.background
+    if found is None:
+        return None
+    words = words_of(record, vocabulary)
+    return {"share": found.share, "words": [words[i] for i in _top(found.words, n)]}
+
+
+def _keyword_weights(model: TopicModel) -> FloatArray:
+    if model.keyword_weights is None:
+        raise InputError(
+            "this model has no keyword weights: fit with the preset 'readers', or rank words by 'relevance' or "
+            "'probability'."
+        )
+    return model.keyword_weights
 
 
 def _top(scores: FloatArray, n: int) -> IntArray:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from .cone import project_to_cone as project_to_cone
+from .descent import descend as descend
+from .descent import sparse_product as sparse_product
 from .gram import LaneStream
 from .gram import add_pair_sums as add_pair_sums
 from .gram import gram_apply as gram_apply

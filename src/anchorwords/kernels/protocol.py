@@ -272,6 +272,18 @@ class Kernels(Protocol):
         """
         ...
 
+    def sparse_product(self, rows: CsrParts, V: Any, n_jobs: int | None = None) -> Any:
+        """X V for X (M, N) given by its rows and V (N, k)."""
+        ...
+
+    def descend(self, P: Any, G: Any, W: Any, rounds: int, n_jobs: int | None = None) -> Any:
+        """Coordinate descent of w'Gw/2 - P_i'w over w >= 0, from row i of the accumulator ``W`` (n, K), for each row.
+
+        A round moves every coordinate, in order, to its minimum given the others. G (K, K) is symmetric; coordinates whose
+        diagonal entry is not positive stay.
+        """
+        ...
+
     def compose(
         self, rows: CsrParts, topics: Any, chance: Any, prior: tuple[Any, Any, Any], n_jobs: int | None = None
     ) -> Proportions:

@@ -199,6 +199,26 @@ def removal_losses(
     return losses
 
 
+def sparse_product(rows: CsrParts, V: FloatArray, n_jobs: int | None = None) -> FloatArray:  # noqa: ARG001
+    """X V."""
+    return np.asarray(_matrix(rows, V.shape[0]) @ V)
+
+
+def descend(
+    P: FloatArray,
+    G: FloatArray,
+    W: FloatArray,
+    rounds: int,
+    n_jobs: int | None = None,  # noqa: ARG001
+) -> FloatArray:
+    """Each coordinate of all rows to its minimum, given the others."""
+    W = np.array(W)
+    for _ in range(rounds):
+        for k in np.flatnonzero(np.diagonal(G) > 0.0):
+            W[:, k] = np.maximum(0.0, W[:, k] + (P[:, k] - W @ G[:, k]) / G[k, k])
+    return W
+
+
 def compose(
     rows: CsrParts,
     topics: Any,

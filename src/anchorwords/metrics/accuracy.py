@@ -90,8 +90,8 @@ def measure_approximation(
     record: TopicModel, statistics: tuple[RowNorms, FloatArray], *, raw: bool = False
 ) -> tuple[Measure, Measure]:
     """Approximation and RelativeApproximation, from what :func:`rows_and_product` gives."""
-    A = record.A * (record.A_raw_sum if raw else 1.0)
-    B = record.B
+    B, A = _with_background(record)
+    A = A * (record.A_raw_sum if raw else 1.0)
     norms, CB = statistics
     BA = B @ A
     fitted = np.einsum("ik,ik->i", BA @ (B.T @ B), BA) - 2.0 * np.einsum("ik,ik->i", CB, BA)
@@ -138,13 +138,27 @@ def measure_recovery(record: TopicModel, C: Any) -> tuple[Measure, Measure]:
 
 
 def rows_and_product(record: TopicModel, C: Any) -> tuple[RowNorms, FloatArray]:
-    """Norms of the rows of C, and C B; C is a Reference, a dense matrix, or None for Y Y'."""
+    """Norms of the rows of C, and C B with the background in B; C is a Reference, a dense matrix, or None for Y Y'."""
     if isinstance(C, Reference):
-        return C.row_norms, C.operator @ record.B
+        return C.row_norms, C.operator @ _with_background(record)[0]
     if C is not None:
-        return _every_row(np.einsum("ij,ij->i", C, C)), C @ record.B
+        return _every_row(np.einsum("ij,ij->i", C, C)), C @ _with_background(record)[0]
     Y = _compression(record)
-    return _every_row(np.einsum("ik,ik->i", Y @ (Y.T @ Y), Y)), Y @ (Y.T @ record.B)
+    return _every_row(np.einsum("ik,ik->i", Y @ (Y.T @ Y), Y)), Y @ (Y.T @ _with_background(record)[0])
+
+
+def _with_background(record: TopicModel) -> tuple[FloatArray, FloatArray]:
+    """B and A of the topics and, as the last, of the background if the model has one, which documents are made of too."""
+    parts = record.parts
+    if parts is None or parts.background is None:
+        return record.B, record.A
+    K = record.n_components
+    member = np.zeros((parts.n_components, K + 1))
+    shown = np.flatnonzero(parts.topic_of >= 0)
+    member[shown, parts.topic_of[shown]] = 1.0
+    member[parts.background, K] = 1.0
+    A = member.T @ parts.A @ member
+    return np.column_stack([record.B, parts.B[:, parts.background]]), A / A.sum()
 
 
 def _word_errors(record: TopicModel, C: Any) -> tuple[RowNorms, FloatArray, Any]:

@@ -236,8 +236,8 @@ METRICS: tuple[Metric, ...] = (
         "higher",
         "boolean documents of the given corpus",
         _TERM,
-        reading="Are a topic's 10 most probable words found in the same documents? -1 is never, 0 as often as by chance, "
-        "1 always; 0.1 to 0.6 in the paper's collections. Topics that repeat each other score well too.",
+        reading="Are the first 10 words of a topic, as it is listed, found in the same documents? -1 is never, 0 as often "
+        "as by chance, 1 always; 0.1 to 0.6 in the paper's collections. Topics that repeat each other score well too.",
     ),
     Metric(
         "umass_coherence",
@@ -246,7 +246,7 @@ METRICS: tuple[Metric, ...] = (
         "higher",
         "boolean documents of the given corpus",
         _TERM,
-        reading="Do documents with one of a topic's 20 most probable words hold the others too? A sum over pairs: about 0"
+        reading="Do documents with one of the first 20 words of a topic hold the others too? A sum over pairs: about 0"
         " is best, -150 to -450 usual in the paper's collections. Common words score well, though they say "
         "little.",
     ),
@@ -257,7 +257,7 @@ METRICS: tuple[Metric, ...] = (
         "higher",
         "the model alone",
         "mean over its words of 1 / number of topics that list the word",
-        reading="What share of the 25 most probable words of all topics are different ones? 1 is that topics share no "
+        reading="What share of the first 25 words of all topics are different ones? 1 is that topics share no "
         "word; 1 over the number of topics is that all are alike. It usually falls as topics are added.",
     ),
     Metric(

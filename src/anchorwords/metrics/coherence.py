@@ -16,7 +16,7 @@ from .._typing import FloatArray, IntArray
 from .._validation import check_positive_integer
 from ..exceptions import InputError, UndefinedMetricError
 from ..interpret.ranking import given_top
-from ..interpret.topic_words import prominent_indices
+from ..interpret.topic_words import top_indices
 from ..model import TopicModel, as_topic_model
 from .measure import Measure, mean_of
 from .reference import Reference, as_reference
@@ -32,7 +32,7 @@ def npmi_coherence(model: Any, X: Any, n: int = 10, *, top: Any = None, per_topi
     X : (M, N) sparse or array-like of counts, Corpus, blocks, or Reference
         Documents to count in. A Corpus with other words than the model's is matched by word.
     n : int
-        Words a topic, of those with positive probability.
+        Words per topic, in the order in which the model lists them: see :func:`anchorwords.top_words`.
     top : list of K lists of int, optional
         Other words to judge, best first, the first n of each: any ranking's, as :func:`anchorwords.top_indices` gives them,
         or any other system's.
@@ -59,7 +59,7 @@ def umass_coherence(model: Any, X: Any, n: int = 20, *, top: Any = None, per_top
     X : (M, N) sparse or array-like of counts, Corpus, blocks, or Reference
         Documents to count in, usually those of the fit: every top word must occur in them.
     n : int
-        Words a topic, of those with positive probability.
+        Words per topic, in the order in which the model lists them: see :func:`anchorwords.top_words`.
     top : list of K lists of int, optional
         Other words to judge, as in :func:`npmi_coherence`.
     per_topic : bool
@@ -106,7 +106,7 @@ def topic_diversity(model: Any, n: int = 25, *, top: Any = None, per_topic: bool
     model : TopicModel or fitted AnchorTopicModel, or None
         None where ``top`` is given.
     n : int
-        Words a topic, of those with positive probability.
+        Words per topic, in the order in which the model lists them: see :func:`anchorwords.top_words`.
     top : list of K lists of int, optional
         Other words to judge, as in :func:`npmi_coherence`.
     per_topic : bool
@@ -136,14 +136,22 @@ def _measured(
 
 
 def words_to_judge(
-    record: TopicModel | None, n: int, top: Any, fewest: int, n_words: int | None = None
+    record: TopicModel | None,
+    n: int,
+    top: Any,
+    fewest: int,
+    n_words: int | None = None,
+    ranking: str | None = None,
 ) -> list[IntArray]:
-    """The n most probable words of each topic, or the first n of those given; some topic must have ``fewest`` of them."""
+    """The n best words of each topic, or the first n of those given; some topic must have ``fewest`` of them.
+
+    Words are ranked as the model lists them (:func:`anchorwords.top_words`), unless another ``ranking`` is named.
+    """
     if check_positive_integer(n, "n") < fewest:
         raise InputError(f"n must be at least {fewest}, as coherence is one of pairs of words, but is {n}.")
     if top is None:
         assert record is not None  # _judged
-        tops, kind = prominent_indices(record, n), "words of positive probability"
+        tops, kind = top_indices(record, n, ranking=ranking), "words of positive probability"
     else:
         sizes = (n_words, None) if record is None else (record.n_words, record.n_components)
         tops, kind = given_top(top, n, *sizes), "words in top"

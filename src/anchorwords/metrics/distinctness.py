@@ -83,7 +83,7 @@ def measure_specificity(record: TopicModel, p: FloatArray) -> Measure:
 
 def measure_dissimilarity(record: TopicModel | None, n: int = 20, top: Any = None) -> Measure:
     """Dissimilarity of the top n words."""
-    tops = words_to_judge(record, n, top, fewest=1)
+    tops = words_to_judge(record, n, top, fewest=1, ranking="probability")
     times_listed = np.bincount(np.concatenate(tops))
     return mean_of(np.array([float(np.count_nonzero(times_listed[words] == 1)) for words in tops]))
 

@@ -1,21 +1,25 @@
-"""Refinement: spectral topics polished by a few sweeps of variational EM over the documents. Beyond the paper.
+"""Refinement: spectral topics polished over the documents. Beyond the paper.
 
 Notation
 --------
 B : (N, K)       p(word | topic)
+b : (N,)         p(word | background)
 n_ik             expected tokens of word i and topic k after a sweep
 tau              strength of the decorrelation
 Bt : (N, K)      p(topic | word) of the spectral model: words' places in the hull of the anchors
 
-Sweeps begin at the spectral topics, mixed with a tenth of the word probabilities so that words may change topics, and
-are the same for every seed. Three things go beyond plain EM, each by measurement (docs/refinement.md):
+There are two stages, and each can be left out. The first finds topics by least squares on damped counts of informative words
+(:mod:`anchorwords.refine.least_squares`), the second estimates them on the counts by a few sweeps of variational EM. Sweeps
+are the same for every seed. What goes beyond plain EM was found by measurement (docs/refinement.md):
 
 - n_ik is reduced by tau * (mean tokens of a topic) * B_ik * sum_{l != k} B_il, by half at most: topics that share a word
   compete for it (the decorrelation of additive regularisation, Vorontsov and Potapenko 2015);
-- after the first sweeps every topic is split in two along the direction in which the places Bt of its words differ most,
-  and after a few sweeps of twice as many topics those without which the likelihood loses least are taken out, a fifth at a
-  time: topics that two subjects share come apart, and topics that say little go. Where that does not raise the
-  likelihood, the topics before the split are kept;
+- documents may take tokens from a background as well, a distribution that all documents share and that is no topic. It
+  begins with what least squares found to be common, and the prior expects a given share of it in every document;
+- without least squares, topics can be split in the EM stage: after the first sweeps every topic is split in two along the
+  direction in which the places Bt of its words differ most, and after a few sweeps of twice as many topics those without
+  which the likelihood loses least are taken out, a fifth at a time. Where that does not raise the likelihood, the topics
+  before the split are kept;
 - compositions are variational (exp of digamma), which spreads short documents less than their mode.
 
 Topics the user has given anchors for are neither split nor taken out, and are held to their seeds by a prior; words of
@@ -26,75 +30,36 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from .._validation import check_positive_integer
-from ..exceptions import InputError
 from ..infer.prior import concentration
 from ..linalg.parallel import limited_threads, one_library_thread
-from ..model import TopicModel
+from ..model import Parts, TopicModel
 from ..sources.source import Source
 from ..storage.writing import scratch_folder
 from .anchored import with_topics
+from .flagging import flags_of
 from .guided import UNGUIDED, Guided
-from .sweep import Expected, Pieces, expect, removal_losses
+from .least_squares import Keywords, keywords, n_sweeps_of
+from .options import Refinement
+from .splitting import ROUNDS, halves_of_topics, numbers_left
+from .sweep import Documents, PerDocument, Pieces, expect, removal_losses
 
 logger = logging.getLogger("anchorwords.fit")
 
 # Steps of gamma before topics move for the first time.
 _SETTLING = 6
-# Rounds of taking out, each of the same share of the topics, and sweeps after it.
-_ROUNDS, _SWEEPS_A_ROUND = 3, 2
-_LANES = 8
-# Power steps towards the direction of a split.
-_POWER_STEPS = 8
-# Share of the word probabilities mixed into the spectral topics.
-_SMOOTHING = 0.1
+# Sweeps after each round of taking out.
+_SWEEPS_A_ROUND = 2
+# Share of the word probabilities mixed into the spectral topics, into those of least squares, and into the background.
+_SMOOTHING, _KEYWORD_SMOOTHING, _BACKGROUND_SMOOTHING = 0.1, 0.05, 0.1
 # What decorrelation may take of a word's share in one sweep: more makes topics swing from sweep to sweep.
 _MOST_LOST = 0.5
-
-
-@dataclass(frozen=True)
-class Refinement:
-    """Options of the refinement of topics by likelihood.
-
-    Parameters
-    ----------
-    n_sweeps : int
-        Sweeps over the documents before topics are split, and again at the end.
-    split_sweeps : int
-        Sweeps with twice as many topics; 0 for no split.
-    decorrelation : float
-        Strength with which topics compete for words; 0 for plain EM.
-    """
-
-    n_sweeps: int = 20
-    split_sweeps: int = 0
-    decorrelation: float = 0.0
-
-    def __post_init__(self) -> None:
-        split, strength = self.split_sweeps, self.decorrelation
-        if not isinstance(split, (int, np.integer)) or isinstance(split, bool) or split < 0:
-            raise InputError(f"split_sweeps must be a whole number, 0 or more, but is {split!r}.")
-        number = isinstance(strength, (int, float, np.integer, np.floating)) and not isinstance(strength, bool)
-        if not number or not 0.0 <= strength < np.inf:
-            raise InputError(f"decorrelation must be a number, 0 or more, but is {strength!r}.")
-        # As plain numbers, which is what a model folder holds.
-        object.__setattr__(self, "n_sweeps", check_positive_integer(self.n_sweeps, "n_sweeps"))
-        object.__setattr__(self, "split_sweeps", int(split))
-        object.__setattr__(self, "decorrelation", float(strength))
-
-
-def check_refinement(refinement: Any) -> Refinement | None:
-    """The options, or InputError where they are none."""
-    if refinement is not None and not isinstance(refinement, Refinement):
-        raise InputError(f"refinement must be None or Refinement(...), but is {refinement!r}.")
-    return refinement
 
 
 def refine_topics(
@@ -105,6 +70,7 @@ def refine_topics(
     guided: Guided = UNGUIDED,
     candidates: BoolArray | None = None,
     weights: FloatArray | None = None,
+    flagged: bool = True,
     n_jobs: int | None = None,
     progress: Callable[[str, float], None] | None = None,
 ) -> TopicModel:
@@ -123,6 +89,8 @@ def refine_topics(
         Words that may be anchors.
     weights : (M,) array, optional
         How often each document counts.
+    flagged : bool
+        Whether to look for topics to look at twice, in a further pass.
     n_jobs : int or None
         Threads; the result does not depend on it.
     progress : callable, optional
@@ -136,12 +104,17 @@ def refine_topics(
     with limited_threads(n_jobs), one_library_thread(), scratch_folder() as folder:
         pieces = Pieces(source, 2 * model.n_components, weights)
         work = _Work(model, pieces, folder, options, guided, n_jobs, progress)
+        work.begin()
         work.run()
-        return work.result(candidates, weights)
+        return work.result(candidates, weights, flagged)
 
 
 class _Work:
-    """Topics on their way: B, alpha and gamma, and the likelihood in each sweep."""
+    """Topics on their way: B, alpha and gamma, and the likelihood in each sweep. The background, if any, comes last."""
+
+    B: FloatArray
+    alpha: FloatArray
+    gamma: PerDocument
 
     def __init__(
         self,
@@ -157,30 +130,95 @@ class _Work:
         self._guided, self._n_given = guided, guided.n_given
         self._n_jobs, self._report = n_jobs, progress
         self._n_stores = self._n_done = 0
-        self._n_all = options.n_sweeps
+        self._n_all = options.n_sweeps + (
+            n_sweeps_of(options.least_squares, self._n_given == model.n_components) if options.least_squares else 0
+        )
         if options.split_sweeps:
-            self._n_all += options.split_sweeps + _ROUNDS * _SWEEPS_A_ROUND + options.n_sweeps
+            self._n_all += options.split_sweeps + ROUNDS * _SWEEPS_A_ROUND + options.n_sweeps
         self._concentration = concentration(model.A)
-        self._background = model.word_probs
+        self._words = model.word_probs
+        self._n_tokens = 0.0
+        self._keyword_weights: FloatArray | None = None
         self.history: list[float] = []
-        self.B = self._start()
-        self.alpha = self._concentration * np.maximum(model.prevalence, 1e-6) / np.maximum(model.prevalence, 1e-6).sum()
-        self._n_tokens = 0.0
-        self.gamma = self._settled()
 
-    def _settled(self) -> Expected:
+    def begin(self) -> None:
+        """Topics and documents to start from: those of least squares, or the spectral ones."""
+        model, options = self._model, self._options
+        found = None
+        if options.least_squares:
+            begin = perf_counter()
+            found = keywords(
+                self._pieces, model.B, model.word_topics, options.least_squares, self._guided, self._store, self._n_jobs,
+                self._swept,
+            )  # fmt: skip
+            logger.info("refinement: least squares, %.2f s", perf_counter() - begin)
+        if found is None:
+            self.B = self._start()
+            shares = np.maximum(model.prevalence, 1e-6)
+            self.alpha = self._concentration * shares / shares.sum()
+            if options.background:
+                self._add_background(self._words)
+            prevalence = self.alpha / self.alpha.sum() if options.background else model.prevalence
+            self.gamma = self._settled(prevalence)
+        else:
+            self._start_at(found)
+
+    def _start_at(self, found: Keywords) -> None:
+        """Topics of least squares with a little of the word probabilities, and gamma by its shares of the documents."""
+        self._keyword_weights = found.F
+        B = (1.0 - _KEYWORD_SMOOTHING) * found.F + _KEYWORD_SMOOTHING * self._words[:, None]
+        K, rest = found.F.shape[1], 0.0 if self._options.background else 1.0
+        total = np.zeros(K + 1)
+        for number, documents in enumerate(self._pieces):
+            often = documents.weights
+            total += found.W[number].sum(axis=0) if often is None else often @ found.W[number]
+        shares = np.maximum(total[:K], 1e-6 * max(float(total[:K].sum()), 1.0))
+        self.B = np.ascontiguousarray(self._guided.tied(self._guided.held(B / B.sum(axis=0)), self._words))
+        self.alpha = self._concentration * shares / shares.sum()
+        if self._options.background:
+            self._add_background(self._words if found.background is None else found.background)
+        # Without a background in the model, what least squares left to it is the topics' in equal parts.
+        even = np.append(np.full(K, rest / K), 0.0)
+        prior = self.alpha / self.alpha.sum()
+
+        def counted(W: FloatArray, lengths: FloatArray) -> FloatArray:
+            own = (W + W[:, K:] * even)[:, : self.B.shape[1]]
+            sums = own.sum(axis=1, keepdims=True)
+            shares = np.where(sums > 0.0, own / np.where(sums > 0.0, sums, 1.0), prior)
+            if self._options.background:
+                # Least squares may leave out words of nearly all documents. A share of nothing would stay nothing.
+                lacking = np.maximum(prior[K] - shares[:, K:], 0.0)
+                shares *= 1.0 - lacking / np.where(lacking > 0.0, 1.0 - shares[:, K:], 1.0)
+                shares[:, K:] += lacking
+            return self.alpha + lengths[:, None] * shares
+
+        self.gamma = PerDocument(self._store())
+        for number, documents in enumerate(self._pieces):
+            self._count_tokens(documents)
+            self.gamma.append(counted(found.W[number], documents.lengths))
+
+    def _add_background(self, words: FloatArray) -> None:
+        """A last column of B for the background, and its parameter."""
+        b = (1.0 - _BACKGROUND_SMOOTHING) * words / words.sum() + _BACKGROUND_SMOOTHING * self._words
+        b = self._guided.tied(b[:, None] / b.sum(), self._words)
+        self.B = np.ascontiguousarray(np.column_stack([self.B, b]))
+        share = self._options.background
+        self.alpha = np.append((1.0 - share) * self.alpha, share * self.alpha.sum())
+
+    def _settled(self, prevalence: FloatArray) -> PerDocument:
         """Gamma of every document after a few steps from the prevalence, topics held."""
-        settled = Expected(self._store())
+        settled = PerDocument(self._store())
         self._n_tokens = 0.0
-        known = np.asarray(self.B.any(axis=1))
         for documents in self._pieces:
-            self._n_tokens += float(documents.weighted[known[documents.by_row[1]]].sum())
-            lengths = np.add.reduceat(np.append(documents.by_row[2], 0.0), documents.by_row[0][:-1])
-            lengths[np.diff(documents.by_row[0]) == 0] = 0.0
-            gamma = self.alpha + lengths[:, None] * self._model.prevalence
+            self._count_tokens(documents)
+            gamma = self.alpha + documents.lengths[:, None] * prevalence
             expect(documents, self.B, self.alpha, gamma, _SETTLING, None, self._n_jobs)
             settled.append(gamma)
         return settled
+
+    def _count_tokens(self, documents: Documents) -> None:
+        known = np.asarray(self.B.any(axis=1))
+        self._n_tokens += float(documents.weighted[known[documents.by_row[1]]].sum())
 
     def _start(self) -> FloatArray:
         """Spectral topics with a tenth of the word probabilities; words of given anchors stay with their topics."""
@@ -188,7 +226,12 @@ class _Work:
         B = (1.0 - _SMOOTHING) * model.B + _SMOOTHING * model.word_probs[:, None]
         given = model.anchors[: self._n_given]
         B[given] = model.B[given]
-        return np.ascontiguousarray(self._guided.tied(B / B.sum(axis=0), self._background))
+        return np.ascontiguousarray(self._guided.tied(B / B.sum(axis=0), self._words))
+
+    def _swept(self) -> None:
+        self._n_done += 1
+        if self._report is not None:
+            self._report("refinement", min(self._n_done / self._n_all, 1.0))
 
     def _store(self) -> Any:
         self._n_stores += 1
@@ -213,7 +256,7 @@ class _Work:
             if self.history[-1] < likelihood:  # the topics were right as they were
                 logger.info("refinement: topics before the split explain the documents better, and are kept")
                 self.B, self.alpha = before
-                self.gamma = self._settled()
+                self.gamma = self._settled(self._model.prevalence)
                 self._sweep(options.n_sweeps)
 
     def _sweep(self, n_sweeps: int) -> None:
@@ -224,12 +267,18 @@ class _Work:
                 gamma = self.gamma[number]
                 likelihood += float(expect(documents, self.B, self.alpha, gamma, 1, words, self._n_jobs).sum())
             self.history.append(likelihood / self._n_tokens if self._n_tokens > 0.0 else 0.0)
-            moved = decorrelated(words, self.B, self._options.decorrelation)
-            self.B = self._guided.tied(self._guided.held(moved), words.sum(axis=1))
+            self.B = self._guided.tied(self._guided.held(self._moved(words)), words.sum(axis=1))
             self._keep_all_words()
-            self._n_done += 1
-            if self._report is not None:
-                self._report("refinement", min(self._n_done / self._n_all, 1.0))
+            self._swept()
+
+    def _moved(self, words: FloatArray) -> FloatArray:
+        """Topics from expected tokens. The background does not compete with them."""
+        tau = self._options.decorrelation
+        if not self._options.background:
+            return decorrelated(words, self.B, tau)
+        topics = decorrelated(np.ascontiguousarray(words[:, :-1]), np.ascontiguousarray(self.B[:, :-1]), tau)
+        own = words[:, -1:]
+        return np.column_stack([topics, own / own.sum() if own.any() else self.B[:, -1:]])
 
     def _split(self) -> None:
         g = self._n_given
@@ -237,7 +286,7 @@ class _Work:
         # The two halves of a topic stand side by side.
         both = np.stack([first, second], axis=2).reshape(self.B.shape[0], -1)
         self.B = np.ascontiguousarray(np.concatenate([self.B[:, :g], both], axis=1))
-        self.B = self._guided.tied(self.B, self._background)
+        self.B = self._guided.tied(self.B, self._words)
         self._subjects = np.concatenate([np.arange(g), g + np.repeat(np.arange(first.shape[1]), 2)])
         self.alpha = np.concatenate([self.alpha[:g], np.repeat(self.alpha[g:] / 2.0, 2)])
         self.gamma = self.gamma.mapped(
@@ -247,7 +296,7 @@ class _Work:
     def _take_out(self, n_left: int) -> None:
         losses = np.zeros(self.B.shape[1])
         for number, documents in enumerate(self._pieces):
-            losses += removal_losses(documents, self.B, self.gamma[number], self._background, self._n_jobs)
+            losses += removal_losses(documents, self.B, self.gamma[number], self._words, self._n_jobs)
         losses[: self._n_given] = np.inf
         # Of two halves each may be missed little because the other is there: no more than one goes at a time.
         order = np.argsort(losses, kind="stable")
@@ -261,24 +310,62 @@ class _Work:
 
     def _keep_all_words(self) -> None:
         """Give a word that no topic holds any more, and that no sweep could bring back, to all of them."""
-        lost = (self._background > 0.0) & ~self.B.any(axis=1)
+        lost = (self._words > 0.0) & ~self.B.any(axis=1)
         if lost.any():
-            self.B[lost] = self._background[lost, None]
+            self.B[lost] = self._words[lost, None]
             self.B /= self.B.sum(axis=0)
 
-    def result(self, candidates: BoolArray | None, weights: FloatArray | None = None) -> TopicModel:
+    def result(self, candidates: BoolArray | None, weights: FloatArray | None, flagged: bool) -> TopicModel:
         """The record: A is the documents' second moment, word_topics Bayes' rule, anchors words nearly all a topic's."""
-        _, square = self.gamma.moments(weights)
-        A = (square + square.T) / 2.0
-        A /= A.sum()
-        return with_topics(self._model, self.B, A, self._guided, candidates, tuple(self.history))
+        K = self._model.n_components
+        A = _joint(self.gamma, weights, K)
+        refined = with_topics(
+            self._model, np.ascontiguousarray(self.B[:, :K]), A, self._guided, candidates, tuple(self.history)
+        )
+        if self._options.background:
+            refined = replace(refined, parts=self._parts(refined.B, weights))
+        listed = self._keywords_of(refined.B)
+        if listed is not None:
+            refined = replace(refined, keyword_weights=listed)
+        if listed is not None and flagged:
+            refined = replace(refined, flags=flags_of(self._pieces, listed, A, self._carriers(K), refined.ids))
+        return refined
+
+    def _carriers(self, K: int) -> FloatArray:
+        """Documents that carry each topic: the square of its tokens by the sum of their squares over documents."""
+        sums, squares = np.zeros(K), np.zeros(K)
+        for number, documents in enumerate(self._pieces):
+            tokens = self.gamma[number][:, :K] - self.alpha[:K]
+            often = 1.0 if documents.weights is None else documents.weights[:, None]
+            sums += (tokens * often).sum(axis=0)
+            squares += (tokens**2 * often).sum(axis=0)
+        return np.asarray(sums**2 / np.maximum(squares, np.finfo(np.float64).tiny))
+
+    def _keywords_of(self, B: FloatArray) -> FloatArray | None:
+        """Keyword weights; of a topic without any, the probabilities of its words."""
+        if self._keyword_weights is None:
+            return None
+        # Without words that have become the anchors of other topics.
+        weights = np.where(B > 0.0, self._keyword_weights, 0.0)
+        weights = np.where(weights.any(axis=0), weights, B)
+        return (weights / weights.sum(axis=0)).astype(np.float32)
+
+    def _parts(self, B: FloatArray, weights: FloatArray | None) -> Parts:
+        """The topics and the background, by which documents are explained."""
+        K = B.shape[1]
+        return Parts(
+            np.column_stack([B, self.B[:, K]]),
+            _joint(self.gamma, weights, K + 1),
+            np.append(np.arange(K), -1),
+            background=K,
+        )
 
 
-def numbers_left(n_topics: int, K: int) -> list[int]:
-    """Topics after each round of taking out, falling evenly to K; of many, whole vectors on the way, which are faster."""
-    even = np.geomspace(n_topics, K, _ROUNDS + 1)[1:-1]
-    width = _LANES if K >= 4 * _LANES else 1
-    return [min(max(K, width * round(n / width)), n_topics) for n in even] + [K]
+def _joint(gamma: PerDocument, weights: FloatArray | None, n_columns: int) -> FloatArray:
+    """p(topic, topic') of the first columns: the second moment of the documents' proportions."""
+    _, square = gamma.moments(weights, n_columns)
+    A = (square + square.T) / 2.0
+    return np.asarray(A / A.sum())
 
 
 def decorrelated(words: FloatArray, B: FloatArray, tau: float) -> FloatArray:
@@ -297,23 +384,3 @@ def decorrelated(words: FloatArray, B: FloatArray, tau: float) -> FloatArray:
     bare = totals <= 0.0
     topics[:, bare] = B[:, bare]
     return topics
-
-
-def halves_of_topics(B: FloatArray, places: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Two topics for each: its words weighted by one plus, and one minus, where they lie along its longest axis.
-
-    The axis is the first principal one of the ``places`` (N, D) of words, weighted by the topic.
-    """
-    axes = np.random.default_rng(0).standard_normal((places.shape[1], B.shape[1]))  # any start; always the same
-    centres = B.T @ places
-    along = np.zeros_like(B)
-    for _ in range(_POWER_STEPS):
-        along = places @ axes - np.sum(centres.T * axes, axis=0)
-        axes = places.T @ (B * along)
-        sizes = np.linalg.norm(axes, axis=0)
-        axes /= np.where(sizes > 0.0, sizes, 1.0)
-    along = places @ axes - np.sum(centres.T * axes, axis=0)
-    spread = np.sqrt(np.sum(B * along**2, axis=0))
-    tilt = np.tanh(along / np.where(spread > 0.0, spread, 1.0))
-    first, second = B * (1.0 + tilt), B * (1.0 - tilt)
-    return first / first.sum(axis=0), second / second.sum(axis=0)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from .._typing import FloatArray, SparseLike
+from .._typing import BoolArray, FloatArray, SparseLike
 from ..kernels import kernels_for
 from ..linalg.sparse import csr_parts, rows_between
 from ..sources.source import Source
@@ -53,6 +53,28 @@ class Documents(NamedTuple):
     def n_docs(self) -> int:
         """Number of documents."""
         return self.by_row[0].size - 1
+
+    def number_with(self, words: BoolArray | None = None) -> float:
+        """Number of documents, as often as they count, that hold one of these words, or any."""
+        indptr, indices, _ = self.by_row
+        if words is None:
+            some = np.diff(indptr) > 0
+        else:
+            seen = np.concatenate([[0], np.cumsum(words[indices])])
+            some = seen[indptr[1:]] > seen[indptr[:-1]]
+        return float(np.count_nonzero(some) if self.weights is None else self.weights[some].sum())
+
+    def row_sums(self, values: FloatArray) -> FloatArray:
+        """Sum of values, one per count, in each document."""
+        indptr = self.by_row[0]
+        sums = np.add.reduceat(np.append(values, 0.0), indptr[:-1])
+        sums[np.diff(indptr) == 0] = 0.0
+        return np.asarray(sums)
+
+    @property
+    def lengths(self) -> FloatArray:
+        """Tokens of each document."""
+        return self.row_sums(self.by_row[2])
 
     @property
     def weighted(self) -> FloatArray:
@@ -87,9 +109,15 @@ class Pieces:
     """
 
     def __init__(self, source: Source, K: int, weights: FloatArray | None = None) -> None:
+        self.n_words = source.n_words
         self._step = max(1, _WEIGHTS // K)
         self._source, self._weights = source, weights
         self._held = None if source.counts is None else list(self._cut([source.counts]))
+
+    @property
+    def held(self) -> bool:
+        """Whether the pieces stay in memory between passes."""
+        return self._held is not None
 
     def __iter__(self) -> Iterator[Documents]:
         return iter(self._held) if self._held is not None else self._cut(self._source.blocks())
@@ -105,8 +133,8 @@ class Pieces:
                 first += part.shape[0]
 
 
-class Expected:
-    """Expected tokens of each topic in every document, gamma, in pieces; in files where they are many."""
+class PerDocument:
+    """A row of numbers per document, such as gamma, in pieces; in files where they are many."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -130,20 +158,24 @@ class Expected:
     def __len__(self) -> int:
         return len(self._parts)
 
-    def mapped(self, change: Callable[[FloatArray], FloatArray], folder: Path) -> Expected:
+    def mapped(self, change: Callable[[FloatArray], FloatArray], folder: Path) -> PerDocument:
         """The same documents with other columns; what was held of them is given up."""
-        other = Expected(folder)
+        other = PerDocument(folder)
         while self._parts:
             other.append(np.ascontiguousarray(change(self._parts.pop(0))))
         remove_folder(self._folder)
         return other
 
-    def moments(self, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
-        """Sums over documents, as often as they count, of E[w] and E[w w'] under the Dirichlets with these parameters."""
-        K = self._parts[0].shape[1]
+    def moments(self, weights: FloatArray | None = None, n_columns: int | None = None) -> tuple[FloatArray, FloatArray]:
+        """Sums over documents, as often as they count, of E[w] and E[w w'] under the Dirichlets with these parameters.
+
+        With ``n_columns`` those of the first columns scaled to sum to one, which have the Dirichlet of their own parameters.
+        """
+        K = self._parts[0].shape[1] if n_columns is None else n_columns
         mean, square = np.zeros(K), np.zeros((K, K))
         first = 0
-        for part in self._parts:
+        for whole in self._parts:
+            part = whole[:, :K]
             total = part.sum(axis=1)
             often = 1.0 if weights is None else weights[first : first + part.shape[0]]
             first += part.shape[0]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -30,10 +31,11 @@ from ..interpret.ranking import columns_of, largest
 from ..learn import KnownEigenpairs, topics_of
 from ..linalg.parallel import limited_threads, one_library_thread
 from ..metrics.matching import match_topics
-from ..model import Stability, TopicModel, as_topic_model, embed_words
+from ..model import Parts, Stability, TopicModel, as_topic_model, embed_words
 from ..rectify.progress import silent
 from ..rectify.rectifiers import ENN, RECTIFIERS, rectifier_from_dict, resolve_rectifier
-from ..refine.refinement import Refinement, refine_topics
+from ..refine.options import Refinement
+from ..refine.refinement import refine_topics
 from ..sources.convert import in_columns, read_by, require_known_words
 from ..sources.in_use import WordsInUse
 from .replicates import common_basis, leading_pairs, replicate_topics
@@ -138,7 +140,7 @@ def stability(
 def replicated_topics(
     model: Any,
     X: Any,
-    use: Callable[[FloatArray, FloatArray], None],
+    use: Callable[[FloatArray, FloatArray, Parts | None], None],
     *,
     n_replicates: int = 20,
     n_shards: int = 32,
@@ -146,7 +148,7 @@ def replicated_topics(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> int:
-    """Call ``use(B, A)`` with the topics of each replicate, in the order of those of the model that they match.
+    """Call ``use(B, A, parts)`` with each replicate, its topics in the order of those of the model that they match.
 
     Parameters are those of :func:`stability`. Topics are not kept.
 
@@ -159,7 +161,11 @@ def replicated_topics(
 
     def matched(fitted: TopicModel, replicate: TopicModel) -> None:
         other, _ = match_topics(fitted.B, replicate.B)
-        use(replicate.B[:, other], replicate.A[np.ix_(other, other)])
+        parts = replicate.parts
+        if parts is not None:  # the topics, and the background as the last
+            of = np.append(other, parts.n_components - 1)
+            parts = replace(parts, B=parts.B[:, of], A=parts.A[np.ix_(of, of)])
+        use(replicate.B[:, other], replicate.A[np.ix_(other, other)], parts)
 
     _, statistics = _for_each_replicate(
         as_topic_model(model), read_by(model, X), matched, (n_replicates, n_shards, n_steps), (None, None, None),
@@ -180,7 +186,7 @@ def _for_each_replicate(
 ) -> tuple[TopicModel, ReplicateStatistics]:
     """Call ``use`` with the fitted topics and each replicate; return the fitted topics and the statistics."""
     n_replicates, n_shards, n_steps = numbers
-    if record.parts is not None:
+    if not record.as_fitted:
         raise InputError(
             "the stability of edited topics cannot be measured: measure that of the model before the edits."
         )
@@ -293,7 +299,8 @@ def _refined(
     """The replicate's topics after the sweeps of a fit, each document counting as often as the replicate says."""
     return refine_topics(
         replicate, statistics.paired, refinement, guided=guided_by(choice, statistics.words, strength),
-        candidates=choice.candidates_among(statistics.words), weights=statistics.document_weights(r), n_jobs=n_jobs,
+        candidates=choice.candidates_among(statistics.words), weights=statistics.document_weights(r), flagged=False,
+        n_jobs=n_jobs,
     )  # fmt: skip
 
 

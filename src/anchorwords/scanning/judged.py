@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from .._typing import FloatArray, IntArray, SparseLike
 from ..exceptions import UndefinedMetricError
-from ..interpret.topic_words import prominent_indices
+from ..interpret.topic_words import top_indices
 from ..metrics.coherence import measure_npmi, measure_umass
 from ..metrics.evaluate import evaluate
 from ..metrics.measure import Measure
@@ -76,7 +76,7 @@ class Judge:
             found = evaluate(model, self._reference, metrics=own, random_state=self._seed, n_jobs=self._n_jobs)
         self._values.append({name: float(found[name]) for name in own})
         for name, tops in self._tops.items():
-            tops.append(prominent_indices(model, _COUNTED[name][1]))
+            tops.append(top_indices(model, _COUNTED[name][1]))
 
     def results(self) -> list[dict[str, float]]:
         """Metrics by name for each model, in the order in which they were added."""

@@ -28,14 +28,16 @@ import scipy.sparse as sp
 from ..exceptions import InputError, ModelFormatError
 from ..model import Edit, Parts, Stability, TopicModel
 from ..provenance import Provenance
+from ..topic_flag import flags_from
 from .folders import FolderFormat, packed_strings, unpacked_strings
 from .reading import OpenFolder
 from .safetensors import tensors_of, write_tensors
 
 # Version 2 was a folder of .npy files; none was ever released. Version 3, that of the first release, has what an estimator
-# noted down under "metadata"; version 4 has the model's provenance, labels and ids; version 5 also holds edited models.
+# noted down under "metadata"; version 4 has the model's provenance, labels and ids; version 5 also holds edited models,
+# and version 6 keyword weights, a background and flags.
 _TENSORS = "model.safetensors"
-_FORMAT = FolderFormat("model", 5, "fit and save the model again", ModelFormatError, files=(_TENSORS,), older=(3, 4))
+_FORMAT = FolderFormat("model", 6, "fit and save the model again", ModelFormatError, files=(_TENSORS,), older=(3, 4, 5))
 _LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn")
 
 # Array -> type and shape: N words, K topics, k one more than K, P parts of topics, R the rank of Y, * any length.
@@ -49,6 +51,7 @@ _LAYOUT: dict[str, tuple[Any, str]] = {
     "composition_dual": (np.floating, "KK"),
     "log_likelihood": (np.floating, "*"),
     "left_out": (np.int32, "*"),
+    "keyword_weights": (np.floating, "NK"),
     "anchor_rows.data": (np.floating, "*"),
     "anchor_rows.indices": (np.signedinteger, "*"),
     "anchor_rows.indptr": (np.signedinteger, "k"),
@@ -69,6 +72,8 @@ _LAYOUT: dict[str, tuple[Any, str]] = {
     "stability.correlation_high": (np.floating, "KK"),
 }
 _ALWAYS = frozenset({"B", "A", "anchors", "word_topics", "word_probs"})
+# Optional arrays that are attributes of the record.
+_PLAIN = ("Y", "composition_dual", "left_out", "keyword_weights")
 _STABILITY_NUMBERS = {"level": float, "n_replicates": int, "n_shards": int}
 # What a sum may be off by, beside rounding: far above what solvers leave, far below what anyone would see in a topic.
 _SLACK = 1e-6
@@ -165,7 +170,7 @@ def _libraries() -> dict[str, str]:
 
 
 def _tensors_of(model: TopicModel) -> dict[str, Any]:
-    plain = (*sorted(_ALWAYS), "Y", "composition_dual", "left_out")
+    plain = (*sorted(_ALWAYS), *_PLAIN)
     tensors = {name: getattr(model, name) for name in plain if getattr(model, name) is not None}
     if model.log_likelihood is not None:
         tensors["log_likelihood"] = np.array(model.log_likelihood, dtype=np.float64)
@@ -198,6 +203,7 @@ def _facts_of(model: TopicModel) -> dict[str, Any]:
         "stability": numbers,
         "labels": None if model.labels is None else list(model.labels),
         "ids": list(model.ids),
+        "background": None if model.parts is None else model.parts.background,
         "edits": [
             {
                 "action": edit.action,
@@ -206,6 +212,10 @@ def _facts_of(model: TopicModel) -> dict[str, Any]:
                 "labels": list(edit.labels),
             }
             for edit in model.edits
+        ],
+        "flags": [
+            flag._asdict() | {"topics": list(flag.topics), "words": [list(group) for group in flag.words]}
+            for flag in model.flags
         ],
         "provenance": model.provenance.to_dict(),
     }
@@ -226,7 +236,8 @@ def _model_of(tensors: dict[str, Any], facts: dict[str, Any]) -> TopicModel:
         optional["anchor_groups"] = tuple(tuple(group.tolist()) for group in groups)
     if "parts.B" in tensors:
         own = {name: tensors[f"parts.{name}"] for name in ("B", "A", "topic_of")}
-        optional["parts"] = Parts(**own, composition_dual=tensors.get("parts_dual"))
+        dual, background = tensors.get("parts_dual"), facts.get("background")
+        optional["parts"] = Parts(**own, composition_dual=dual, background=background)
     optional["edits"] = tuple(
         Edit(edit["action"], *(tuple(edit[name]) for name in ("topics", "result", "labels")))
         for edit in facts.get("edits", ())
@@ -237,10 +248,10 @@ def _model_of(tensors: dict[str, Any], facts: dict[str, Any]) -> TopicModel:
         names = [name for name in tensors if name.startswith("stability.")]
         arrays = {name.removeprefix("stability."): tensors[name] for name in names}
         optional["stability"] = Stability(**arrays, **{name: facts["stability"][name] for name in _STABILITY_NUMBERS})
-    plain = {name: tensors[name] for name in (*_ALWAYS, "Y", "composition_dual", "left_out") if name in tensors}
+    plain = {name: tensors[name] for name in (*_ALWAYS, *_PLAIN) if name in tensors}
     return TopicModel(
         A_raw_sum=facts["A_raw_sum"], labels=facts.get("labels"), ids=facts.get("ids", ()),
-        provenance=_provenance_of(facts), **plain, **optional,
+        flags=flags_from(facts.get("flags", []), N), provenance=_provenance_of(facts), **plain, **optional,
     )  # fmt: skip
 
 
@@ -265,6 +276,8 @@ def _check(tensors: dict[str, Any], facts: dict[str, Any]) -> None:
         _check_symmetric("composition_dual", tensors["composition_dual"])
     if "log_likelihood" in tensors and tensors["log_likelihood"].size:
         _check_finite("log_likelihood", tensors["log_likelihood"])
+    if "keyword_weights" in tensors:
+        _check_probabilities("keyword_weights", tensors["keyword_weights"], 0)
     if "left_out" in tensors and (np.diff(tensors["left_out"]) <= 0).any():
         raise ValueError("left_out is not in ascending order")
     if "anchor_rows.data" in tensors:
@@ -273,7 +286,9 @@ def _check(tensors: dict[str, Any], facts: dict[str, Any]) -> None:
         _check_groups(tensors["anchor_groups.indices"], tensors["anchor_groups.ends"], tensors["anchors"], N)
     _check_stability(tensors, facts.get("stability"))
     _check_parts(tensors, K)
+    _check_background(tensors.get("parts.topic_of"), facts.get("background"))
     _check_edits(facts.get("edits", []))
+    flags_from(facts.get("flags", []), N)
     _check_names(facts.get("labels"), facts.get("ids", list(range(K))), K)
 
 
@@ -300,6 +315,16 @@ def _check_parts(tensors: dict[str, Any], K: int) -> None:
     _check_within("parts.topic_of", tensors["parts.topic_of"], -1, K - 1)
     if np.setdiff1d(np.arange(K), tensors["parts.topic_of"]).size:
         raise ValueError("a topic has no parts")
+
+
+def _check_background(topic_of: Any, background: Any) -> None:
+    """The background is one of the parts, and no topic's."""
+    if background is None:
+        return
+    if topic_of is None or type(background) is not int or not 0 <= background < topic_of.size:
+        raise ValueError("the background is none of the parts")
+    if topic_of[background] != -1:
+        raise ValueError("the background belongs to a topic")
 
 
 def _check_edits(edits: Any) -> None:

@@ -14,10 +14,11 @@ from ..exceptions import InputError
 from ..infer.compose import compositions
 from ..interpret.compositions import method_for
 from ..interpret.group_sums import GroupSums, t_quantile
-from ..interpret.naming import ranking_for, topic_names
+from ..interpret.naming import topic_names
 from ..interpret.prevalence import check_level
+from ..interpret.topic_words import ranking_for
 from ..linalg.sparse import rows_between
-from ..model import TopicModel, as_topic_model
+from ..model import TopicModel, as_explained, as_topic_model
 from ..sources.convert import in_columns, read_by
 from ..sources.source import LazyBlock, Source
 from .periods import periods_of
@@ -100,9 +101,9 @@ def topics_over_time(
     if source.n_docs is not None and source.n_docs != n_timed:
         raise InputError(f"by must give a time for each of the {source.n_docs} documents, but has {n_timed}.")
     sums, trend = GroupSums(T, record.n_components), TrendSums(periods.times, record.prevalence, T)
-    words = WordSums(record.B, T, int(n_words)) if n_words else None
+    words = WordSums(record.B, T, int(n_words), _rest_of(record)) if n_words else None
     first = n_without_words = 0
-    for counts, weights, tokens in _documents(record, source, method, check_n_jobs(n_jobs)):
+    for counts, weights, shares, tokens in _documents(record, source, method, check_n_jobs(n_jobs)):
         codes = periods.codes[first : first + tokens.size]
         times = periods.times[first : first + tokens.size]
         if codes.size < tokens.size:
@@ -114,7 +115,7 @@ def topics_over_time(
         sums.add(codes[rows], weights[rows], tokens[rows], a)
         trend.add(codes[rows], times[rows], weights[rows], a)
         if words is not None and rows.size:
-            words.add(codes[rows], counts[rows], weights[rows])
+            words.add(codes[rows], counts[rows], shares[0][rows], shares[1][rows])
     if first != n_timed:
         raise InputError(f"by must give a time for each document, but has {n_timed} for the {first} of X.")
     if not sums.n_docs.any():
@@ -153,11 +154,28 @@ class _Read(Source):
         return counts
 
 
+def _rest_of(record: TopicModel) -> FloatArray | None:
+    """p(word | part) of the background and of dropped topics."""
+    return None if record.parts is None else record.parts.B[:, record.parts.topic_of < 0]
+
+
 def _documents(
     record: TopicModel, source: Source, method: str | None, n_jobs: int | None
-) -> Iterator[tuple[SparseLike, FloatArray, FloatArray]]:
-    """Counts, topic proportions and known tokens of consecutive documents, in one pass."""
+) -> Iterator[tuple[SparseLike, FloatArray, tuple[FloatArray, FloatArray], FloatArray]]:
+    """Counts, topic proportions and known tokens of consecutive documents, in one pass.
+
+    With them the shares of the whole document: those of the topics, and those of the background and of dropped topics.
+    """
     read = _Read(source, max(1, _SHARES // record.n_components))
-    for part in compositions(record, read, method=method_for(record, method), whole_blocks=True, n_jobs=n_jobs):
+    parts = record.parts
+    for part in compositions(
+        as_explained(record), read, method=method_for(record, method), whole_blocks=True, n_jobs=n_jobs
+    ):
         assert read.latest is not None
-        yield read.latest, part.weights, part.n_known
+        if parts is None:
+            yield read.latest, part.weights, (part.weights, part.weights[:, :0]), part.n_known
+            continue
+        weights = parts.proportions(part.weights, record.prevalence)
+        weights[part.n_known == 0.0] = record.prevalence
+        shares = parts.gathered(part.weights, record.n_components), part.weights[:, parts.topic_of < 0]
+        yield read.latest, weights, shares, part.n_known

@@ -233,7 +233,7 @@ class TopicsOverTime(TableRecord):
         """Places of the best words of a period, by the ranking that the model is read by."""
         known = np.flatnonzero(phi > 0.0)
         score: FloatArray = np.log(phi[known])
-        if self.ranking == "relevance":
+        if self.ranking != "probability":
             everywhere = self.model.B[indices[known]] @ self.model.prevalence
             score = score - (1.0 - _RELEVANCE) * np.log(np.maximum(everywhere, np.finfo(np.float64).tiny))
         return known[largest(np.round(score, 12), n)].tolist() if known.size else []

@@ -3,7 +3,8 @@
 Notation
 --------
 x_mi         count of word i in document m, w_mk its proportion of topic k
-n_mki = x_mi w_mk B_ik / (B w_m)_i     expected tokens of word i that topic k has in document m
+n_mki = x_mi w_mk B_ik / p_mi          expected tokens of word i that topic k has in document m
+p_mi                                   (B w_m)_i, and what the background and dropped topics add to it
 n_mk = sum_i n_mki                     expected tokens of topic k in document m
 n_tki, n_tk                            the same, summed over the documents of period t
 
@@ -58,12 +59,14 @@ class WordSums:
     n_periods : int
     n_words : int
         Words to follow per topic.
+    rest : (N, R) array, optional
+        p(word | part) of what explains documents without being a topic: the background and dropped topics.
     """
 
-    def __init__(self, B: FloatArray, n_periods: int, n_words: int) -> None:
+    def __init__(self, B: FloatArray, n_periods: int, n_words: int, rest: FloatArray | None = None) -> None:
         N, K = B.shape
         C = max(1, min(n_words, N, _MOST_KEPT // max(1, n_periods * K)))
-        self._B = B
+        self._B, self._rest = B, np.zeros((N, 0)) if rest is None else rest
         words = np.stack([largest(column, C) for column in columns_of(B)])
         shape = (n_periods, K, C)
         self.sums = PeriodWords(
@@ -74,9 +77,9 @@ class WordSums:
         self._place = np.searchsorted(followed, words)  # of each topic's words among all that are followed
         self._own = B[words, np.arange(K)[:, None]]
 
-    def add(self, periods: IntArray, counts: SparseLike, w: FloatArray) -> None:
-        """Add documents: the period, counts and topic proportions of each."""
-        ratio = self._ratios(counts, w)
+    def add(self, periods: IntArray, counts: SparseLike, w: FloatArray, w_rest: FloatArray) -> None:
+        """Add documents: the period, counts and proportions of each, of the topics and of the rest."""
+        ratio = self._ratios(counts, w, w_rest)
         tokens = w * (ratio @ self._B)
         squared = ratio.copy()
         squared.data = squared.data**2
@@ -95,13 +98,14 @@ class WordSums:
         """From followed words x topics to topics x their own words."""
         return values[self._place, np.arange(self._place.shape[0])[:, None]]
 
-    def _ratios(self, counts: SparseLike, w: FloatArray) -> SparseLike:
-        """x_mi / (B w_m)_i at the entries of the counts; zero for words that no topic has."""
+    def _ratios(self, counts: SparseLike, w: FloatArray, w_rest: FloatArray) -> SparseLike:
+        """x_mi / p_mi at the entries of the counts; zero for words that nothing explains."""
         rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
         p = np.empty(counts.nnz)
         step = max(1, _AT_ONCE // w.shape[1])
         for start in range(0, counts.nnz, step):
             part = slice(start, start + step)
             p[part] = np.einsum("ek,ek->e", w[rows[part]], self._B[counts.indices[part]])
+            p[part] += np.einsum("er,er->e", w_rest[rows[part]], self._rest[counts.indices[part]])
         data = np.divide(counts.data, p, out=np.zeros(counts.nnz), where=p > 0.0)
         return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)

@@ -81,7 +81,7 @@ export function mainTopic(place) {
 }
 
 /** Words of a topic by relevance: weight * log B + (1 - weight) * log(B / p), the best first. */
-export function relevant(topic, weight, most = page.relevant) {
+function relevant(topic, weight, most = page.relevant) {
   const scored = topic.words.map((word, i) => {
     const probability = topic.probabilities[i];
     // A topic of no prevalence may have words that no other has: any positive number puts them in order.
@@ -90,6 +90,18 @@ export function relevant(topic, weight, most = page.relevant) {
     return { word, probability, score: Math.round(score * 2e4) };
   });
   return scored.sort((a, b) => b.score - a.score).slice(0, most);
+}
+
+/** The keywords of a topic, the best first. */
+function keywords(topic, most = page.relevant) {
+  return topic.keywords
+    .slice(0, most)
+    .map((word) => ({ word, probability: topic.probabilities[topic.words.indexOf(word)] }));
+}
+
+/** Words of a topic in the order that the reader has chosen: keywords, or relevance at a weight. */
+export function listed(topic, { order, weight }, most) {
+  return order === "keywords" ? keywords(topic, most) : relevant(topic, weight, most);
 }
 
 /** Words on a topic's own list that the prominent ones lack: what only the anchor's company adds. */

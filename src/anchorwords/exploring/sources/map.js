@@ -1,7 +1,7 @@
 // Topics as a map: near where they share documents, as large as they are prevalent, joined where they go together.
 
 import { colourOf, inkOn, shade } from "./colour.js";
-import { byRank, edges, inOrder, page, relevant, topicOf, topics } from "./data.js";
+import { byRank, edges, inOrder, listed, page, topicOf, topics } from "./data.js";
 import { el, fewerWords, shortened, svg, textWidth, userText } from "./dom.js";
 import { FIGURES } from "./figures.js";
 import { percent, plain } from "./format.js";
@@ -32,7 +32,7 @@ function fillOf(topic, heat) {
 }
 
 function topicTip(topic) {
-  const top = relevant(topic, state.weight, 8).map(({ word }) => page.words.text[word]);
+  const top = listed(topic, state, 8).map(({ word }) => page.words.text[word]);
   return [
     el("div", { class: "tip-head" }, badge(topic), " ", userText(topic.label)),
     el("div", {}, `${percent(topic.prevalence)} of all words`),

@@ -54,6 +54,17 @@ function sentences() {
       ),
     );
   }
+  if (page.background !== null) {
+    parts.push(
+      el(
+        "p",
+        { class: "background" },
+        `Common words are kept apart from the topics. They make up ${percent(page.background.share)} of a document on average: `,
+        ...page.background.words.flatMap((word, i) => [i ? ", " : null, userText(word)]),
+        ".",
+      ),
+    );
+  }
   const sure = topics.filter((topic) => typeof topic.stability === "number");
   if (sure.length > 1) {
     const order = [...sure].sort((a, b) => a.stability - b.stability);

@@ -3,6 +3,8 @@
 import { page } from "./data.js";
 
 export const state = {
+  /** What words are listed by: "keywords", if the model has them, or "relevance". */
+  order: page.ranking === "keywords" ? "keywords" : "relevance",
   /** Place of the relevance slider: 1 is probability, 0 is lift. */
   weight: page.weight,
   /** Column that the table of topics is sorted by, and which way; "reading" is the reading order. */

@@ -1,7 +1,7 @@
 // The table of topics, sorted by a click on any column.
 
 import { colourOf } from "./colour.js";
-import { between, inOrder, page, relevant, topics, words } from "./data.js";
+import { between, inOrder, listed, page, topics, words } from "./data.js";
 import { announce, el } from "./dom.js";
 import { FIGURES } from "./figures.js";
 import { percent, plain } from "./format.js";
@@ -60,14 +60,14 @@ const COLUMNS = [
   {
     key: "words",
     title: "Words",
-    hint: "the most relevant first",
+    hint: page.ranking === "keywords" ? "the words that set its documents apart" : "the most relevant first",
     value: null,
     cell: (topic) =>
       el(
         "td",
         { role: "cell", class: "c-words" },
         ...apart(
-          relevant(topic, state.weight, N_WORDS).map(({ word }) => word),
+          listed(topic, state, N_WORDS).map(({ word }) => word),
           between,
         ),
       ),

@@ -2,7 +2,7 @@
 
 import { timeCard } from "./changes.js";
 import { colourOf } from "./colour.js";
-import { added, inOrder, page, relevant, topicOf, topics, words } from "./data.js";
+import { added, inOrder, listed, page, topicOf, topics, words } from "./data.js";
 import { announce, card, el, userText } from "./dom.js";
 import { FIGURES } from "./figures.js";
 import { ordinal, percent, plain, times, whole } from "./format.js";
@@ -62,12 +62,12 @@ function stats(topic) {
   return el("dl", { class: "stats" }, ...rows);
 }
 
-/** The words of a topic by relevance, with the slider. */
+/** The words of a topic in the order chosen: keywords, or relevance with its slider. */
 function relevanceCard(topic) {
-  const list = el("ol", { class: "word-bars", "aria-label": "Words by relevance" });
+  const list = el("ol", { class: "word-bars", "aria-label": "Words" });
   const output = el("output", { for: "weight", class: "weight-value" });
   const fill = () => {
-    const rows = relevant(topic, state.weight);
+    const rows = listed(topic, state);
     const most = Math.max(...rows.map(({ word }) => words.probability[word]));
     list.replaceChildren(
       ...rows.map(({ word, probability }) => {
@@ -84,8 +84,25 @@ function relevanceCard(topic) {
         );
       }),
     );
-    output.textContent = `λ = ${state.weight.toFixed(2)}`;
+    output.textContent = state.order === "keywords" ? "" : `λ = ${state.weight.toFixed(2)}`;
   };
+  const choose =
+    page.ranking === "keywords"
+      ? el(
+          "select",
+          {
+            id: "order",
+            on: {
+              change: (event) => {
+                state.order = event.target.value;
+                fill();
+              },
+            },
+          },
+          el("option", { value: "keywords", selected: state.order === "keywords" }, "keywords"),
+          el("option", { value: "relevance", selected: state.order === "relevance" }, "relevance"),
+        )
+      : null;
   const slider = el("input", {
     type: "range",
     id: "weight",
@@ -97,14 +114,18 @@ function relevanceCard(topic) {
     on: {
       input: (event) => {
         state.weight = Number(event.target.value);
+        state.order = "relevance";
+        if (choose !== null) choose.value = "relevance";
         fill();
       },
     },
   });
   fill();
+  const tools =
+    choose === null ? null : el("div", { class: "tools" }, el("label", { for: "order" }, "order by "), choose);
   return card(
-    "Words by relevance",
-    { class: "relevance-card" },
+    choose === null ? "Words by relevance" : "Words",
+    { class: "relevance-card", tools },
     el(
       "div",
       { class: "slider" },
@@ -277,6 +298,7 @@ export function topicView({ topic }) {
       el("div", { class: "steps" }, step(-1, "‹", "Previous topic"), step(1, "›", "Next topic")),
     ),
     stats(topic),
+    ...topic.flags.map((flag) => el("p", { class: "flag" }, userText(flag))),
     el(
       "div",
       { class: "topic-grid" },
