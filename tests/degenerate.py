@@ -222,7 +222,7 @@ def _transform_others(model, X, rng):
 
 def _prior_aware(model, X, rng):
     model.learn_composition_prior(X)
-    assert np.isfinite(model.model_.composition_dual).all()
+    assert np.isfinite(model.model_.inference.composition_dual).all()
     for Z in (X, KINDS["huge"](rng, 4, X.shape[1]), KINDS["tiny"](rng, 4, X.shape[1])):
         require_probabilities(model.transform(Z, method="prior-aware"), "prior-aware proportions", axis=1)
     assert model.perplexity(X, method="prior-aware") >= 1.0
