@@ -108,7 +108,7 @@ class AnchorTopicModel(ShowsTopics, DocumentsMixin, BatchesMixin, TransformerMix
         Only when fitted on a data frame.
     composition_prior_ : Dual
         Only after a fit for prior-aware proportions: their dual matrix and how near it brings the documents to A. A saved
-        model keeps the matrix, in ``model_.composition_dual``.
+        model keeps the matrix, in ``model_.inference.composition_dual``.
     text_rule_ : TextRule or None
         How the text of the corpus was split into words.
     sketch_ : CooccurrenceSketch
