@@ -32,6 +32,7 @@ def _fails(trial: Trial) -> str:
     return f"draw {trial.rng.integers(10**6)}"
 
 
+@pytest.mark.slow
 def test_the_campaign_counts_broken_promises_crashes_and_hangs():
     area = Area("self-test", "nothing", _fails, short=6, limit=5.0)
     (tally,) = run_campaign([area], n_workers=2)

@@ -123,6 +123,7 @@ def test_separators_that_cannot_separate_are_refused(table, separator):
 _FEW_BYTES = 400 << 20
 
 
+@pytest.mark.slow
 def test_fields_of_many_short_lines_take_the_memory_of_their_characters(tmp_path):
     # A packed table of 130 KB took a gigabyte: found by the campaign.
     path = tmp_path / "a.csv"
@@ -133,6 +134,7 @@ def test_fields_of_many_short_lines_take_the_memory_of_their_characters(tmp_path
     assert rows == [(1, 1, 4), (2, 1, 18_000_000), (6_000_003, 1, 500_000 * 6), (6_500_004, 1, 3)]
 
 
+@pytest.mark.slow
 def test_a_quote_that_is_never_closed_takes_little_memory(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('text\n"' + "ab\n" * 6_000_000)

@@ -88,6 +88,7 @@ def test_characters_that_meet_the_end_of_a_piece_are_read_whole(tmp_path, read, 
         np.testing.assert_array_equal(read(path).counts.toarray(), expected)
 
 
+@pytest.mark.slow
 def test_a_line_of_100_megabytes_is_a_document(tmp_path, read):
     path = written(tmp_path / "a.txt", b"first one\n" + b"red apple pear " * 7_000_000 + b"\nlast one")
     corpus = read(path)
@@ -616,6 +617,7 @@ def test_what_does_not_fit_in_memory_is_one_sentence(tmp_path, monkeypatch):
         aw.read_corpus(tmp_path / "a.parquet")
 
 
+@pytest.mark.slow
 def test_documents_that_are_nearly_all_empty_are_refused_on_the_way(tmp_path, read):
     before = peak_bytes()
     refused(

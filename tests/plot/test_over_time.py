@@ -120,7 +120,7 @@ def test_periods_without_known_words_and_of_one_document():
     figure.canvas.draw()
 
 
-@pytest.mark.parametrize("K", [1, 2, 5, 100])
+@pytest.mark.parametrize("K", [1, 2, 5, pytest.param(100, marks=pytest.mark.slow)])
 def test_any_number_of_topics(tmp_path, K):
     model, counts, year = dated(K, n=12)
     result = aw.topics_over_time(model, counts, year, n_words=0)

@@ -189,7 +189,7 @@ def write_often(home: str, first: int, number: int) -> None:
         save(Path(home), version)
 
 
-@pytest.mark.parametrize("n_writers", [1, 3])
+@pytest.mark.parametrize("n_writers", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_readers_see_one_version_while_others_replace_it(tmp_path, n_writers):
     home = tmp_path / "home"  # which does not exist: the first writers race for it
     context = multiprocessing.get_context("spawn")
