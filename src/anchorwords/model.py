@@ -177,7 +177,8 @@ class TopicModel:
         The words whose rows together are each topic's anchor, where some topic has several (tandem anchors); ``anchors``
         holds the first of each. The row of a word of a larger group is not a unit vector in ``word_topics``.
     composition_dual : (K, K) array or None
-        Lambda of prior-aware compositions, learned on the documents of the fit and frozen.
+        Lambda of prior-aware compositions, learned on the documents of the fit and frozen; None for a model with parts,
+        which have their own.
     stability : Stability or None
         How sure the topics are, where that was measured.
     log_likelihood : tuple of float, or None
@@ -257,7 +258,7 @@ class TopicModel:
 
     @property
     def inference(self) -> TopicModel | Parts:
-        """What documents are explained by: the parts of an edited model, else the model itself."""
+        """What documents are explained by: the parts if the model has any, else the model itself."""
         return self if self.parts is None else self.parts
 
     @property
