@@ -42,17 +42,79 @@ def gram(A: Any, B: Any, n_jobs: int | None = None) -> Any:
     return parts.sum(axis=0) if rows < N else parts[0]
 
 
-def times(A: Any, T: Any, n_jobs: int | None = None) -> Any:
-    """A T for a small matrix T."""
+def times(A: Any, T: Any, n_jobs: int | None = None, *, plus: Any = None, dtype: Any = None) -> Any:
+    """A T for a small matrix T, plus a matrix of the same size where one is given.
+
+    The product is in the precision ``dtype``, or else in that of A; the sum in the higher one of its terms.
+    """
     if not is_numpy(A) or A.size * T.shape[1] <= _SMALL:
-        return A @ T
-    out = np.empty((A.shape[0], T.shape[1]), dtype=A.dtype)
+        product = A @ T if dtype is None else _cast(A, dtype) @ _cast(T, dtype)
+        return product if plus is None else _sum(plus, product)
+    dtype = A.dtype if dtype is None else np.dtype(dtype)
+    T = T.astype(dtype, copy=False)
+    out = np.empty((A.shape[0], T.shape[1]), dtype=dtype if plus is None else np.result_type(dtype, plus.dtype))
 
     def work(start: int, stop: int) -> None:
-        np.matmul(A[start:stop], T, out=out[start:stop])
+        rows = A[start:stop].astype(dtype, copy=False)
+        if plus is None:
+            np.matmul(rows, T, out=out[start:stop])
+        else:
+            np.add(plus[start:stop], rows @ T, out=out[start:stop])
 
     for_each_block(work, A.shape[0], row_blocks(A.shape[0]), n_jobs)
     return out
+
+
+def _cast(A: Any, dtype: Any) -> Any:
+    return array_namespace(A).astype(A, dtype, copy=False)
+
+
+def _sum(A: Any, B: Any) -> Any:
+    """A + B: libraries other than NumPy need not mix precisions."""
+    xp = array_namespace(A)
+    dtype = xp.result_type(A.dtype, B.dtype)
+    return _cast(A, dtype) + _cast(B, dtype)
+
+
+def take_rows(A: Any, order: Any, n_jobs: int | None = None) -> Any:
+    """The rows of A in another order, or some of them."""
+    if not is_numpy(A) or A.size <= _LONG:
+        return array_namespace(A).take(A, order, axis=0)
+    out = np.empty((order.size, A.shape[1]), dtype=A.dtype)
+
+    def work(start: int, stop: int) -> None:
+        np.take(A, order[start:stop], axis=0, out=out[start:stop], mode="clip")  # "raise" would go by a copy
+
+    for_each_block(work, order.size, row_blocks(order.size), n_jobs)
+    return out
+
+
+def column_sums(A: Any, n_jobs: int | None = None) -> Any:
+    """e'A, in double precision."""
+    xp = array_namespace(A)
+    if not is_numpy(A) or A.size <= _LONG:
+        return xp.sum(A, axis=0, dtype=xp.float64)
+    N, rows = A.shape[0], row_blocks(A.shape[0])
+    parts = np.zeros((max(1, -(-N // rows)), A.shape[1]))
+
+    def work(start: int, stop: int) -> None:
+        np.sum(A[start:stop], axis=0, dtype=np.float64, out=parts[start // rows])
+
+    for_each_block(work, N, rows, n_jobs)
+    return parts.sum(axis=0)
+
+
+def add_row(A: Any, row: Any, n_jobs: int | None = None) -> Any:
+    """A + e row, in the precision of A. A is given up, as in :func:`add_scaled`."""
+    row = _cast(row, A.dtype)
+    if not is_numpy(A) or not A.flags.carray:
+        return A + row
+
+    def work(start: int, stop: int) -> None:
+        A[start:stop] += row
+
+    for_each_block(work, A.shape[0], row_blocks(A.shape[0]), n_jobs if A.size > _LONG else 1)
+    return A
 
 
 def dot(A: Any, B: Any, n_jobs: int | None = None) -> float:
@@ -82,6 +144,19 @@ def add_scaled(A: Any, factor: float, B: Any, n_jobs: int | None = None) -> Any:
     return A
 
 
+def scaled_sum(factor: float, A: Any, B: Any, n_jobs: int | None = None) -> Any:
+    """A times a factor, plus B. A is given up, as in :func:`add_scaled`."""
+    if not is_numpy(A) or not A.flags.carray:
+        return factor * A + B
+
+    def work(start: int, stop: int) -> None:
+        np.multiply(A[start:stop], A.dtype.type(factor), out=A[start:stop])
+        np.add(A[start:stop], B[start:stop], out=A[start:stop])
+
+    for_each_block(work, A.shape[0], row_blocks(A.shape[0]), n_jobs if A.size > _LONG else 1)
+    return A
+
+
 def with_columns(A: Any, start: int, B: Any) -> Any:
     """A with B in its columns from ``start`` on. A is given up: it is updated in place if its library allows that."""
     stop = start + B.shape[1]
@@ -104,6 +179,14 @@ def with_rows(A: Any, rows: Any, B: Any) -> Any:
     return xp.take(xp.concat([A, B], axis=0), like(source, A), axis=0)
 
 
-def squared_lengths(X: Any) -> Any:
+def squared_lengths(X: Any, n_jobs: int | None = None) -> Any:
     """Squared norm of each row."""
-    return np.einsum("ij,ij->i", X, X) if is_numpy(X) else array_namespace(X).sum(X * X, axis=1)
+    if not is_numpy(X):
+        return array_namespace(X).sum(X * X, axis=1)
+    out = np.empty(X.shape[0], dtype=X.dtype)
+
+    def work(start: int, stop: int) -> None:
+        np.einsum("ij,ij->i", X[start:stop], X[start:stop], out=out[start:stop])
+
+    for_each_block(work, X.shape[0], row_blocks(X.shape[0]), n_jobs if X.size > _LONG else 1)
+    return out

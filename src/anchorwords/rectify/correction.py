@@ -19,7 +19,7 @@ from .._namespace import array_namespace
 from ..kernels import kernels_for
 from ..kernels.protocol import NegativePart
 from ..linalg.factored import factored_norm
-from ..linalg.tall import squared_lengths, times
+from ..linalg.tall import add_row, add_scaled, column_sums, gram, squared_lengths, take_rows, times
 
 
 class CheckedFirst(NamedTuple):
@@ -39,10 +39,10 @@ class CheckedFirst(NamedTuple):
     eps: float
 
 
-def checked_first(Y: Any, n_rows: int) -> CheckedFirst:
+def checked_first(Y: Any, n_rows: int, n_jobs: int | None = None) -> CheckedFirst:
     """Choose I, the rows of largest norm."""
     xp = array_namespace(Y)
-    squares = squared_lengths(Y)
+    squares = squared_lengths(Y, n_jobs)
     order = xp.argsort(-squares, stable=True)
     n = min(n_rows, Y.shape[0])
     return CheckedFirst(order, n, float(squares[int(order[n])]) if n < Y.shape[0] else 0.0)
@@ -68,29 +68,28 @@ class CorrectedOperator:
     """
 
     def __init__(self, Y: Any, n_rows: int, omega: float = 1.0, *, n_jobs: int | None = None) -> None:
-        xp = array_namespace(Y)
-        chosen = checked_first(Y, n_rows)
-        self.correction = correction_of(xp.take(Y, chosen.order, axis=0), chosen.n_checked, n_jobs)
-        self._Y, self._omega, self._n_jobs = Y, omega, n_jobs
-        self._order, self._places = chosen.order, xp.argsort(chosen.order)
+        chosen = checked_first(Y, n_rows, n_jobs)
+        self.correction = correction_of(take_rows(Y, chosen.order, n_jobs), chosen.n_checked, n_jobs)
+        self._Y, self._sums, self._omega, self._n_jobs = Y, column_sums(Y, n_jobs), omega, n_jobs
+        self._order, self._places = chosen.order, array_namespace(Y).argsort(chosen.order)
         self.shape = (Y.shape[0], Y.shape[0])
 
     def __matmul__(self, V: Any) -> Any:
-        xp = array_namespace(V)
-        corrected = xp.take(self.correction.times(xp.take(V, self._order, axis=0)), self._places, axis=0)
-        r = normalisation(self._Y, self._omega * self.correction.total)
-        return times(self._Y, self._Y.T @ V, self._n_jobs) + self._omega * corrected + r * xp.sum(V, axis=0)
+        n_jobs = self._n_jobs
+        corrected = take_rows(self.correction.times(take_rows(V, self._order, n_jobs)), self._places, n_jobs)
+        r = normalisation(self._sums, self.shape[0], self._omega * self.correction.total)
+        product = times(self._Y, gram(self._Y, V, n_jobs), n_jobs)
+        return add_row(add_scaled(product, self._omega, corrected, n_jobs), r * column_sums(V, n_jobs), n_jobs)
 
     def violation(self) -> float:
         """|E + r ee'|_F / |Y Y'|_F, what the correction would change."""
-        r = normalisation(self._Y, self.correction.total)
+        r = normalisation(self._sums, self.shape[0], self.correction.total)
         return violation(self.correction, r, self.shape[0], factored_norm(self._Y))
 
 
-def normalisation(Y: Any, corrected: float, target: float = 1.0) -> float:
-    """r, what each entry needs for Y Y' and a correction of this sum to sum to the target."""
-    sums = array_namespace(Y).sum(Y, axis=0)
-    return (target - float(sums @ sums) - corrected) / Y.shape[0] ** 2
+def normalisation(sums: Any, N: int, corrected: float, target: float = 1.0) -> float:
+    """r, what each of N x N entries needs for Y Y' and a correction of this sum to sum to the target; sums: e'Y."""
+    return (target - float(sums @ sums) - corrected) / N**2
 
 
 def violation(correction: NegativePart, r: float, N: int, norm: float) -> float:

@@ -26,7 +26,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._namespace import array_namespace
-from ..linalg.tall import add_scaled, dot, gram, times
+from ..linalg.tall import add_row, add_scaled, column_sums, dot, gram, scaled_sum, take_rows, times
 from .correction import CheckedFirst, checked_first, correction_of, normalisation, violation
 
 # A Gram matrix or Rayleigh quotient with an eigenvalue below this share of its largest has lost a dimension.
@@ -75,21 +75,23 @@ class Point:
         coarse: bool = False,
         target: float = 1.0,
     ) -> None:
-        xp = array_namespace(Y)
+        xp, N = array_namespace(Y), Y.shape[0]
         self._xp, self._n_jobs, self._omega, self._target = xp, n_jobs, omega, target
-        self._chosen: CheckedFirst = checked_first(Y, n_rows)
+        self._chosen: CheckedFirst = checked_first(Y, n_rows, n_jobs)
         self.coarse, self.eps = coarse, self._chosen.eps
-        self._Y = xp.take(Y, self._chosen.order, axis=0)
+        self._Y = take_rows(Y, self._chosen.order, n_jobs)
         self._R, self._R_inverse, self._norm = roots(gram(self._Y, self._Y, n_jobs))
         self.correction = correction_of(self._Y, self._chosen.n_checked, n_jobs, coarse=coarse)
         # What moves Y is in single precision: off by 1e-7 of what is left to correct, not of Y Y'.
-        single = xp.float32
-        self._V = times(xp.astype(self._Y, single), xp.astype(self._R_inverse, single), n_jobs)
-        self._r = normalisation(self._Y, omega * self.correction.total, target)
-        self._L = omega * self.correction.times(self._V) + self._r * xp.sum(self._V, axis=0)
+        self._V = times(self._Y, self._R_inverse, n_jobs, dtype=xp.float32)
+        self._V_sums = column_sums(self._V, n_jobs)
+        sums = column_sums(self._Y, n_jobs)
+        self._r = normalisation(sums, N, omega * self.correction.total, target)
+        L = self.correction.times(self._V)
+        self._L = add_row(L if omega == 1.0 else omega * L, self._r * self._V_sums, n_jobs)
         self._S = gram(self._V, self._L, n_jobs)
-        r = self._r if omega == 1.0 else normalisation(self._Y, self.correction.total, target)
-        self.violation = violation(self.correction, r, Y.shape[0], self._norm)  # |E + r ee'|_F / |Y Y'|_F
+        r = normalisation(sums, N, self.correction.total, target)
+        self.violation = violation(self.correction, r, N, self._norm)  # |E + r ee'|_F / |Y Y'|_F
 
     def plain_step(self, products: int) -> tuple[Any, float]:
         """Rank-K part of Y Y' + g by a warm-started Nystroem step, and the size of the move relative to Y Y'.
@@ -105,9 +107,9 @@ class Point:
             root = roots(T)[1]
             # W = op V = Y R + L, as Y'V = R
             Y = times(self._Y, self._R @ root, self._n_jobs)
-            Y = Y + xp.astype(times(self._L, xp.astype(root, xp.float32), self._n_jobs), double)
+            Y = times(self._L, root, self._n_jobs, dtype=xp.float32, plus=Y)
         else:
-            W = times(self._Y, self._R, self._n_jobs) + xp.astype(self._L, double)
+            W = add_scaled(times(self._Y, self._R, self._n_jobs), 1.0, xp.astype(self._L, double), self._n_jobs)
             for _ in range(products - 1):
                 V = times(W, xp.linalg.inv(T), self._n_jobs)  # again nearly orthonormal
                 W = self._operator_times(V)
@@ -121,9 +123,8 @@ class Point:
         The system is solved in single precision: the answer is a direction that a truncated solve leaves wrong by a
         per cent, and where it leads is measured in double precision at the next point.
         """
-        xp, N, single = self._xp, self._Y.shape[0], self._xp.float32
-        V = self._V
-        column_sums = xp.sum(V, axis=0)
+        xp, N, single, n_jobs = self._xp, self._Y.shape[0], self._xp.float32, self._n_jobs
+        V, V_sums = self._V, self._V_sums
         scale = float(xp.max(xp.abs(self._L)))
         if not scale > 0.0:
             return self._unsorted(self._Y), 0.0
@@ -132,40 +133,34 @@ class Point:
         X, S_X = xp.zeros_like(R), xp.zeros_like(S_R)
         squared = first = self._inner(R, S_R, R, S_R)
         for _ in range(n_products):
-            half = times(V, S_P / -2.0, self._n_jobs)
-            half = add_scaled(half, 1.0, P, self._n_jobs)  # the move is half V' + V half'
+            half = times(V, S_P / -2.0, n_jobs, plus=P)  # the move is half V' + V half'
             H = self.correction.curvature(V, half)
-            total = 2.0 * float(xp.sum(half, axis=0) @ column_sums)  # of the move
-            H += (total / N**2) * column_sums
-            S_H = gram(V, H, self._n_jobs)
+            total = 2.0 * float(column_sums(half, n_jobs) @ V_sums)  # of the move
+            H = add_row(H, (total / N**2) * V_sums, n_jobs)
+            S_H = gram(V, H, n_jobs)
             bend = self._inner(P, S_P, H, S_H)
             if not bend > 0.0:
                 break
             step = squared / bend
-            X = add_scaled(X, step, P, self._n_jobs)
-            S_X = add_scaled(S_X, step, S_P, self._n_jobs)
-            R = add_scaled(R, -step, H, self._n_jobs)
-            S_R = add_scaled(S_R, -step, S_H, self._n_jobs)
+            X, S_X = add_scaled(X, step, P, n_jobs), add_scaled(S_X, step, S_P)
+            R, S_R = add_scaled(R, -step, H, n_jobs), add_scaled(S_R, -step, S_H)
             before, squared = squared, self._inner(R, S_R, R, S_R)
             if squared <= _ENOUGH**2 * first:
                 break
-            P *= squared / before
-            S_P *= squared / before
-            P = add_scaled(P, 1.0, R, self._n_jobs)
-            S_P = add_scaled(S_P, 1.0, S_R, self._n_jobs)
+            P, S_P = scaled_sum(squared / before, P, R, n_jobs), scaled_sum(squared / before, S_P, S_R)
         stretch = _STRETCH if self.violation < _NEAR else 1.0
-        half = X - times(V, S_X / 2.0, self._n_jobs)
-        move = times(half, xp.astype(self._R_inverse, single), self._n_jobs)
-        Y = self._Y + (stretch * scale) * xp.astype(move, xp.float64)
+        half = times(V, S_X / -2.0, n_jobs, plus=X)
+        Y = times(half, (stretch * scale) * self._R_inverse, n_jobs, dtype=single, plus=self._Y)
         if self.violation < _NEAR:  # let scaling take care of the sum: it leaves every sign as it is
-            Y = Y * (self._target / float(xp.sum(xp.sum(Y, axis=0) ** 2))) ** 0.5
+            Y *= (self._target / float(xp.sum(column_sums(Y, n_jobs) ** 2))) ** 0.5
         return self._unsorted(Y), stretch * scale * self._length(X, S_X) / self._norm
 
     def _operator_times(self, V: Any) -> Any:
         """Y (Y'V) + omega E V + r e (e'V)."""
         product = times(self._Y, gram(self._Y, V, self._n_jobs), self._n_jobs)
         corrected = self.correction.times(self._xp.astype(V, self._xp.float32))
-        return product + self._omega * corrected + self._r * self._xp.sum(V, axis=0)
+        product = add_scaled(product, self._omega, self._xp.astype(corrected, product.dtype), self._n_jobs)
+        return add_row(product, self._r * column_sums(V, self._n_jobs), self._n_jobs)
 
     def _inner(self, L1: Any, S1: Any, L2: Any, S2: Any) -> float:
         """Inner product of tangent matrices."""
@@ -176,7 +171,7 @@ class Point:
         return max(self._inner(L, S, L, S), 0.0) ** 0.5
 
     def _unsorted(self, Y: Any) -> Any:
-        return self._xp.take(Y, self._xp.argsort(self._chosen.order), axis=0)
+        return take_rows(Y, self._xp.argsort(self._chosen.order), self._n_jobs)
 
 
 def roots(T: Any) -> tuple[Any, Any, float]:
