@@ -15,7 +15,7 @@ double precision.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -48,9 +48,8 @@ from .tiled import TiledCorrection, most_pairs
 _TILE_ENTRIES = 1 << 18
 # Rows are dealt out to at most this many accumulators, whatever the number of threads.
 _GROUPS = 8
-# Pieces of a sweep, which share nothing, and the pairs that are worth one.
+# Pieces of a sweep, which share nothing.
 _SPANS = 64
-_PAIRS = 4096
 # Rows of Y that are shorter than this count as zero: their squares are at the end of the range of numbers.
 _SHORTEST = 1e-150
 
@@ -63,11 +62,20 @@ def negative_part(Y: FloatArray, n_checked: int, *, coarse: bool = False, n_jobs
         return TiledCorrection(Y, n_checked)
 
 
+class _Span(NamedTuple):
+    """A run of rows of E as CSR: pairs (j, i) with i in I and i < j."""
+
+    first: int
+    indptr: IntArray
+    indices: npt.NDArray[np.int32]
+    values: FloatArray
+
+
 class SparseCorrection:
     """E for one Y as a sparse matrix: the fast form, for NumPy arrays.
 
     Row j holds its negative pairs (j, i) with i in I and i < j: each pair once. Products put the mirrored half where
-    it belongs.
+    it belongs. The rows lie in spans, each in arrays of its own: no array as long as all of E is ever made.
 
     Parameters
     ----------
@@ -89,127 +97,121 @@ class SparseCorrection:
     def __init__(self, Y: FloatArray, n_checked: int, n_jobs: int | None = None, *, coarse: bool = False) -> None:
         self._n = n_checked
         self._n_jobs = n_jobs
-        indptr, likely, entries = _likely_pairs(Y, n_checked, n_jobs)
-        if coarse:
-            self._hold(indptr, likely, np.maximum(-entries, 0.0, out=entries))
-        else:
-            self._find_negative(Y, indptr, likely)
-
-    def _find_negative(self, Y: FloatArray, indptr: Any, likely: Any) -> None:
-        """Compute the likely pairs in double precision and hold the negative ones."""
-        Y = np.ascontiguousarray(Y)
-        counts = np.zeros(indptr.size, dtype=np.int64)
-        bounds = even_bounds(indptr, max(1, min(_SPANS, likely.size // _PAIRS)))
-        found: list[Any] = [None] * (bounds.size - 1)
-
-        def work(group: int, _: int) -> None:
-            first, last = bounds[group], bounds[group + 1]
-            pairs = slice(indptr[first], indptr[last])
-            entries = np.empty(pairs.stop - pairs.start)
-            _pair_entries(indptr, likely, Y, first, entries, last)
-            negative = entries < 0.0
-            found[group] = (likely[pairs][negative], -entries[negative])
-            sums = np.concatenate([[0], np.cumsum(negative)])
-            counts[first + 1 : last + 1] = np.diff(sums[indptr[first : last + 1] - pairs.start])
-
-        for_each_block(work, bounds.size - 1, 1, self._n_jobs)
-        self._hold(np.cumsum(counts), np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found]))
-
-    def _hold(self, indptr: Any, indices: Any, values: Any) -> None:
-        self._indptr, self._indices, self._values = indptr, indices, values
-        self.total = 2.0 * float(values.sum(dtype=np.float64))
-        self.squares = 2.0 * float(np.vdot(values, values))
-        self.min_entry = -float(values.max(initial=0.0))
-        # Rows in groups of about equal work, each enough to be worth an accumulator.
-        self._bounds = even_bounds(indptr, max(1, min(_GROUPS, values.size // (8 * self._n))))
-
-    @property
-    def nnz(self) -> int:
-        """Entries of E that are positive."""
-        return 2 * self._values.size
+        self._spans = _negative_pairs(np.ascontiguousarray(Y), n_checked, n_jobs, coarse)
+        sizes = [span.values.size for span in self._spans]
+        self.nnz = 2 * sum(sizes)  # entries of E that are positive
+        self.total = 2.0 * sum(float(span.values.sum(dtype=np.float64)) for span in self._spans)
+        self.squares = 2.0 * sum(float(np.vdot(span.values, span.values)) for span in self._spans)
+        self.min_entry = -max(float(span.values.max(initial=0.0)) for span in self._spans)
+        # Spans in groups of about equal work, each enough to be worth an accumulator.
+        ends = np.concatenate([[0], np.cumsum(sizes)])
+        self._groups = even_bounds(ends, max(1, min(_GROUPS, self.nnz // (16 * n_checked))))
 
     def pairs(self) -> tuple[IntArray, IntArray]:
         """Rows j and partners i < j of the negative pairs."""
-        return np.repeat(np.arange(self._indptr.size - 1), np.diff(self._indptr)), self._indices.astype(np.intp)
+        rows = [
+            np.repeat(np.arange(span.first, span.first + span.indptr.size - 1), np.diff(span.indptr))
+            for span in self._spans
+        ]
+        partners = [span.indices for span in self._spans]
+        return np.concatenate(rows), np.concatenate(partners).astype(np.intp)
 
     def times(self, V: FloatArray) -> FloatArray:
         """E V, in the precision of V."""
-        values = self._values.astype(V.dtype, copy=False)
-        V = np.ascontiguousarray(V)
-
-        def rows(first: int, last: int, out: FloatArray, mirror: FloatArray) -> None:
-            _pair_product(self._indptr, self._indices, values, V, first, last, out, mirror)
-
-        return self._accumulate(rows, V)
+        return self._accumulate(V, lambda span: span.values.astype(V.dtype, copy=False))
 
     def curvature(self, V: FloatArray, P: FloatArray) -> FloatArray:
         """D_Omega(P V' + V P') V."""
 
-        def rows(first: int, last: int, out: FloatArray, mirror: FloatArray) -> None:
-            _pair_curvature(self._indptr, self._indices, V, P, first, last, out, mirror)
+        def entries(span: _Span) -> FloatArray:
+            moved = np.empty((1, span.indices.size), dtype=V.dtype)
+            _moved_entries(span.indptr, span.indices, V, P, span.first, moved)
+            return moved[0]
 
-        return self._accumulate(rows, V)
+        return self._accumulate(V, entries)
 
-    def _accumulate(self, rows: Callable[[int, int, FloatArray, FloatArray], None], V: FloatArray) -> FloatArray:
-        """Sum over groups of rows, each of which gives to its own rows and, mirrored, to checked ones."""
+    def _accumulate(self, V: FloatArray, entries: Callable[[_Span], FloatArray]) -> FloatArray:
+        """Product of V with the symmetric matrix that has these entries at the negative pairs.
+
+        Sums over groups of spans, each of which gives to its own rows and, mirrored, to checked ones.
+        """
+        V = np.ascontiguousarray(V)
         out = np.zeros_like(V)
-        mirror = np.zeros((self._bounds.size - 1, self._n, V.shape[1]), dtype=V.dtype)
+        mirror = np.zeros((self._groups.size - 1, self._n, V.shape[1]), dtype=V.dtype)
 
         def work(group: int, _: int) -> None:
-            rows(self._bounds[group], self._bounds[group + 1], out, mirror[group])
+            for span in self._spans[self._groups[group] : self._groups[group + 1]]:
+                _pair_product(span.indptr, span.indices, entries(span), V, span.first, out, mirror[group])
 
-        for_each_block(work, self._bounds.size - 1, 1, self._n_jobs)
+        for_each_block(work, self._groups.size - 1, 1, self._n_jobs)
         out[: self._n] += mirror.sum(axis=0)
         return out
 
 
-def _likely_pairs(
-    Y: FloatArray, n_checked: int, n_jobs: int | None
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-    """Pairs (j, i), i < j, i in I, whose cosine is not surely positive, and their entries of Y Y'.
+def _negative_pairs(Y: FloatArray, n_checked: int, n_jobs: int | None, coarse: bool) -> list[_Span]:
+    """Negative pairs and their entries of -Y Y'; coarse ones in single precision, zero where that is in doubt.
 
-    One sweep of matrix products over tiles, in single precision, as CSR rows.
+    One sweep of matrix products over tiles, in single precision, finds the pairs whose cosine is not surely positive.
     """
     N, K = Y.shape
-    norms = np.sqrt(squared_lengths(Y))
+    lengths = np.sqrt(squared_lengths(Y, n_jobs))
     # The square of a shorter row is lost to underflow, and its direction with it; so is what it takes from an entry.
-    directions = (Y / np.where(norms > _SHORTEST, norms, np.inf)[:, None]).astype(np.float32)
-    across = np.ascontiguousarray(directions[:n_checked].T)
-    lengths = norms.astype(np.float32)
+    inverse = 1.0 / np.where(lengths > _SHORTEST, lengths, np.inf)[:, None]
+    across = np.ascontiguousarray((Y[:n_checked] * inverse[:n_checked]).astype(np.float32).T)
+    single_lengths = lengths.astype(np.float32)
     # A sum of K products of rounded numbers, all vectors of length one: single precision is off by less than this.
     threshold = float((K + 4) * np.finfo(np.float32).eps)
     width = max(8, _TILE_ENTRIES // n_checked)
-    span = max(width, -(-N // _SPANS))
+    rows = max(width, -(-N // _SPANS))
     limit = most_pairs(Y)
-    counts = np.zeros(N + 1, dtype=np.int64)
-    found_indices: list[list[Any]] = [[] for _ in range(0, N, span)]
-    found_entries: list[list[Any]] = [[] for _ in range(0, N, span)]
+    spans: list[Any] = [None] * -(-N // rows)
     held = [0]
 
     def work(first: int, last: int) -> None:
         tile = np.empty(width * n_checked, dtype=np.float32)
-        indices, entries = np.empty(tile.size + 1, dtype=np.int32), np.empty(tile.size + 1, dtype=np.float32)
+        directions = np.empty((width, K), dtype=np.float32)
+        found, entries = np.empty(tile.size + 1, dtype=np.int32), np.empty(tile.size + 1, dtype=np.float32)
         mask = np.empty(-(-n_checked // 8) * 8, dtype=np.uint8)
+        counts = np.zeros(last - first + 1, dtype=np.int64)
+        pieces: list[tuple[Any, Any]] = []
         for start in range(first, last, width):
             if held[0] > limit:
                 return
             stop = min(start + width, last)
             n_partners = min(n_checked, stop)
             cosines = tile[: (stop - start) * n_partners].reshape(stop - start, n_partners)
-            np.matmul(directions[start:stop], across[:, :n_partners], out=cosines)
-            row_counts = counts[start + 1 : stop + 1]
-            _small_cosines(cosines, threshold, lengths, start, indices, entries, row_counts, mask, mask.view(np.uint64))
+            mine = np.multiply(Y[start:stop], inverse[start:stop], out=directions[: stop - start], casting="same_kind")
+            np.matmul(mine, across[:, :n_partners], out=cosines)
+            row_counts = counts[start - first + 1 : stop - first + 1]
+            _small_cosines(
+                cosines, threshold, single_lengths, start, found, entries, row_counts, mask, mask.view(np.uint64)
+            )
             size = int(row_counts.sum())
-            found_indices[first // span].append(indices[:size].copy())
-            found_entries[first // span].append(entries[:size].copy())
+            pieces.append((found[:size].copy(), entries[:size].copy()))
             held[0] += size
+        indices, values = (np.concatenate(part) for part in zip(*pieces, strict=True))
+        likely = _Span(first, np.cumsum(counts), indices, values)
+        spans[first // rows] = _clipped(likely) if coarse else _exact(likely, Y)
 
-    for_each_block(work, N, span, n_jobs)
-    if counts.sum() > limit:  # not what is held: threads may have lost count of that, never upwards
+    for_each_block(work, N, rows, n_jobs)
+    # Not what is held: threads may have lost count of that, never upwards.
+    if None in spans or sum(span.indices.size for span in spans) > limit:
         raise TooDense
-    indices = np.concatenate([piece for pieces in found_indices for piece in pieces])
-    found_indices.clear()  # one copy at a time: there may be many
-    return np.cumsum(counts), indices, np.concatenate([piece for pieces in found_entries for piece in pieces])
+    return spans
+
+
+def _clipped(likely: _Span) -> _Span:
+    """Entries of -Y Y' as the sweep has them, zero where they are negative."""
+    return likely._replace(values=np.maximum(-likely.values, 0.0, out=likely.values))
+
+
+def _exact(likely: _Span, Y: FloatArray) -> _Span:
+    """Compute the entries in double precision and keep the negative pairs."""
+    entries = np.empty(likely.indices.size)
+    _pair_entries(likely.indptr, likely.indices, Y, likely.first, entries)
+    negative = entries < 0.0
+    sums = np.concatenate([[0], np.cumsum(negative)])
+    return _Span(likely.first, sums[likely.indptr], likely.indices[negative], -entries[negative])
 
 
 @compiled(
@@ -242,26 +244,55 @@ def _small_cosines(  # type: ignore[no-untyped-def]
         counts[row] = size - begin
 
 
-@compiled(VOID, *CSR[:2], READ_MATRIX, INT, VECTOR, INT, reorder=True)
-def _pair_entries(indptr, indices, Y, first, entries, last):  # type: ignore[no-untyped-def]
-    """Entries of Y Y' at the pairs of rows first to last, in double precision."""
-    base = indptr[first]
-    for j in range(first, last):
-        for p in range(indptr[j], indptr[j + 1]):
+@compiled(VOID, *CSR[:2], READ_MATRIX, INT, VECTOR, reorder=True)
+def _pair_entries(indptr, indices, Y, first, entries):  # type: ignore[no-untyped-def]
+    """Entries of Y Y' at the pairs of a run of rows, in double precision."""
+    for row in range(indptr.size - 1):
+        j = first + row
+        for p in range(indptr[row], indptr[row + 1]):
             i = indices[p]
             entry = 0.0
             for k in range(Y.shape[1]):
                 entry += Y[j, k] * Y[i, k]
-            entries[p - base] = entry
+            entries[p] = entry
 
 
-@compiled(VOID, *CSR, READ_MATRIX, INT, INT, MATRIX, MATRIX, reorder=True, single=True)
-def _pair_product(indptr, indices, values, V, first, last, out, mirror):  # type: ignore[no-untyped-def]
-    """Rows first to last of E V, and in ``mirror`` what they give to their partners."""
+@compiled(VOID, *CSR[:2], READ_MATRIX, READ_MATRIX, INT, MATRIX, reorder=True, single=True)
+def _moved_entries(indptr, indices, V, P, first, entries):  # type: ignore[no-untyped-def]
+    """Entries of P V' + V P' at the pairs of a run of rows; ``entries`` is one row."""
+    K = V.shape[1]
+    for row in range(indptr.size - 1):
+        j = first + row
+        begin = indptr[row]
+        end = indptr[row + 1]
+        fours = begin + (end - begin) // 4 * 4
+        # Four at a time: a sum waits for itself at every turn, and four sums share the wait and the row j.
+        for p in range(begin, fours, 4):
+            i0, i1, i2, i3 = indices[p], indices[p + 1], indices[p + 2], indices[p + 3]
+            e0 = e1 = e2 = e3 = V[j, 0] * 0
+            for k in range(K):
+                v, q = V[j, k], P[j, k]
+                e0 += q * V[i0, k] + v * P[i0, k]
+                e1 += q * V[i1, k] + v * P[i1, k]
+                e2 += q * V[i2, k] + v * P[i2, k]
+                e3 += q * V[i3, k] + v * P[i3, k]
+            entries[0, p], entries[0, p + 1], entries[0, p + 2], entries[0, p + 3] = e0, e1, e2, e3
+        for p in range(fours, end):
+            i = indices[p]
+            e0 = V[j, 0] * 0
+            for k in range(K):
+                e0 += P[j, k] * V[i, k] + V[j, k] * P[i, k]
+            entries[0, p] = e0
+
+
+@compiled(VOID, *CSR, READ_MATRIX, INT, MATRIX, MATRIX, reorder=True, single=True)
+def _pair_product(indptr, indices, values, V, first, out, mirror):  # type: ignore[no-untyped-def]
+    """Rows of E V for a run of rows of E, and in ``mirror`` what they give to their partners."""
     L = V.shape[1]
-    for j in range(first, last):
-        begin = indptr[j]
-        end = indptr[j + 1]
+    for row in range(indptr.size - 1):
+        j = first + row
+        begin = indptr[row]
+        end = indptr[row + 1]
         fours = begin + (end - begin) // 4 * 4
         # Four at a time: the loop over columns is short, and starting it is what costs.
         for p in range(begin, fours, 4):
@@ -277,18 +308,3 @@ def _pair_product(indptr, indices, values, V, first, last, out, mirror):  # type
             i = indices[p]
             for k in range(L):
                 mirror[i, k] += value * V[j, k]
-
-
-@compiled(VOID, *CSR[:2], READ_MATRIX, READ_MATRIX, INT, INT, MATRIX, MATRIX, reorder=True, single=True)
-def _pair_curvature(indptr, indices, V, P, first, last, out, mirror):  # type: ignore[no-untyped-def]
-    """Rows of D(P V' + V P') V at the pairs of rows first to last, and in ``mirror`` what they give to partners."""
-    K = V.shape[1]
-    for j in range(first, last):
-        for p in range(indptr[j], indptr[j + 1]):
-            i = indices[p]
-            entry = V[j, 0] * 0
-            for k in range(K):
-                entry += P[j, k] * V[i, k] + V[j, k] * P[i, k]
-            for k in range(K):
-                out[j, k] += entry * V[i, k]
-                mirror[i, k] += entry * V[j, k]
