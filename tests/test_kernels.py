@@ -42,7 +42,8 @@ def both(monkeypatch):
 def test_every_kernel_is_exercised_here():
     kernels = {name for module in MODULES for name, value in vars(module).items() if hasattr(value, "py_func")}
     assert kernels == {
-        "_solve_rows", "gram_times_lanes", "_small_cosines", "_pair_entries", "_pair_product", "_moved_entries",
+        "_solve_rows", "gram_times_lanes", "_gram_times_more_lanes",
+        "_small_cosines", "_pair_entries", "_pair_product", "_moved_entries",
         "_project_rows", "accumulate_rows", "_squared_row_norms", "_compose_rows", "_parse_triples",
         "_scan", "_find_each", "_fill_slots", "_add_pairs", "_find_marks",
         "_expect_rows", "_gather_words", "_lose_rows",

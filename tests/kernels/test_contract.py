@@ -120,7 +120,7 @@ def test_kernels_are_chosen_by_the_arrays():
 
 
 @covers("gram_apply")
-@pytest.mark.parametrize("n_columns", [1, 8, 11])
+@pytest.mark.parametrize("n_columns", [1, 8, 11, 24])
 def test_gram_apply(use, rng, n_columns):
     G, V = counts(rng), rng.standard_normal((17, n_columns))
     for jobs in (1, 3):
@@ -129,8 +129,9 @@ def test_gram_apply(use, rng, n_columns):
 
 
 @covers("gram_stream")
-def test_gram_stream(use, rng):
-    G, V = counts(rng), rng.standard_normal((17, 11))
+@pytest.mark.parametrize("n_columns", [8, 11, 24])
+def test_gram_stream(use, rng, n_columns):
+    G, V = counts(rng), rng.standard_normal((17, n_columns))
     stream = use.kernels.gram_stream(use.array(V))
     totals = [None, None]
     for number, start in enumerate(range(0, 30, 7)):

@@ -100,12 +100,14 @@ class Kernel:
     def _compiled(self, form: int) -> Callable[..., Any]:
         with _COMPILING:
             if self._forms[form] is None:
-                before = numba.config.SLP_VECTORIZE  # type: ignore[attr-defined]
+                config: Any = numba.config
+                before = config.SLP_VECTORIZE, config.LOOP_VECTORIZE
                 try:
-                    numba.config.SLP_VECTORIZE = int(self._straight) or before  # type: ignore[attr-defined]
+                    if self._straight:
+                        config.SLP_VECTORIZE, config.LOOP_VECTORIZE = 1, 0
                     self._forms[form] = self._compile(form)
                 finally:
-                    numba.config.SLP_VECTORIZE = before  # type: ignore[attr-defined]
+                    config.SLP_VECTORIZE, config.LOOP_VECTORIZE = before
         compiled_form = self._forms[form]
         assert compiled_form is not None
         return compiled_form
@@ -127,7 +129,7 @@ def compiled(
     ``reorder=True`` lets sums run in vector lanes: several times faster for inner products, at the price of last digits
     that may differ between kinds of processor. ``single=True`` adds a second form in which every float64 array is
     float32, chosen by the last argument. ``straight=True`` is for kernels unrolled by hand: it has the compiler look for
-    vectors in straight-line code, which numba leaves off because it is slow to compile.
+    vectors in straight-line code and not in loops, where it would gather numbers from all over memory into one vector.
     """
     signatures = [result(*arguments)]
     if single:

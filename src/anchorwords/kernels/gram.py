@@ -16,11 +16,25 @@ import numpy as np
 from .._typing import FloatArray
 from ..linalg.parallel import for_each_block
 from ..linalg.sparse import even_bounds
-from .compiled import CSR, INDICES, INT, MATRIX, READ_INDICES, READ_MATRIX, READ_VECTOR, VECTOR, VOID, compiled, inner
+from .compiled import (
+    CSR,
+    INDICES,
+    INT,
+    MATRIX,
+    READ_INDICES,
+    READ_MATRIX,
+    READ_VECTOR,
+    VECTOR,
+    VOID,
+    Kernel,
+    compiled,
+    inner,
+)
 from .protocol import CsrParts
 
-# Columns that go together: 64 bytes, a cache line per word.
+# Columns that go together: 64 bytes, a cache line per word; or two lines, where there are so many columns.
 _LANES = 8
+_MORE_LANES = 16
 # Accumulators: no more than this many, each for at least so many counts, and so many numbers in all (128 MiB): filling
 # and adding up more of them costs more than the threads gain.
 _GROUPS = 8
@@ -41,19 +55,20 @@ def gram_apply(rows: CsrParts, V: FloatArray, n_jobs: int | None = None) -> Floa
     """
     indptr, indices, data = rows
     N, n_columns = V.shape
-    n_groups = max(2, min(indptr[-1] // _COUNTS, _GROUPS, _ACCUMULATED // (N * _LANES)))
+    width, multiply = _form(n_columns)
+    n_groups = max(2, min(indptr[-1] // _COUNTS, _GROUPS, _ACCUMULATED // (N * width)))
     bounds = even_bounds(indptr, n_groups)
     out = np.empty((N, n_columns))
-    lanes = np.zeros((N, _LANES))
-    sums = np.empty((n_groups, N, _LANES))
-    for start in range(0, n_columns, _LANES):
-        stop = min(start + _LANES, n_columns)
+    lanes = np.zeros((N, width))
+    sums = np.empty((n_groups, N, width))
+    for start in range(0, n_columns, width):
+        stop = min(start + width, n_columns)
         lanes[:, : stop - start] = V[:, start:stop]
         lanes[:, stop - start :] = 0.0
 
         def work(group: int, _: int) -> None:
             sums[group] = 0.0
-            gram_times_lanes(indptr, indices, data, lanes, bounds[group], bounds[group + 1], sums[group])
+            multiply(indptr, indices, data, lanes, bounds[group], bounds[group + 1], sums[group])
 
         def add(first: int, last: int, start: int = start, stop: int = stop) -> None:
             np.sum(sums[:, first:last, : stop - start], axis=0, out=out[first:last, start:stop])
@@ -63,12 +78,18 @@ def gram_apply(rows: CsrParts, V: FloatArray, n_jobs: int | None = None) -> Floa
     return out
 
 
+def _form(n_columns: int) -> tuple[int, Kernel]:
+    """Columns that go together, and the kernel for so many."""
+    return (_LANES, gram_times_lanes) if n_columns <= _LANES else (_MORE_LANES, _gram_times_more_lanes)
+
+
 class LaneStream:
     """The sum of G_b'(G_b V) over blocks: see :class:`anchorwords.kernels.protocol.GramStream`."""
 
     def __init__(self, V: FloatArray) -> None:
         self._n_columns = V.shape[1]
-        self._lanes = _in_lanes(V)
+        width, self._multiply = _form(self._n_columns)
+        self._lanes = _in_lanes(V, width)
         self.n_groups = max(2, min(_GROUPS, _ACCUMULATED // max(1, self._lanes.size)))
 
     def add(self, total: FloatArray | None, rows: CsrParts) -> FloatArray:
@@ -76,7 +97,7 @@ class LaneStream:
         sums = np.zeros(self._lanes.shape) if total is None else total
         indptr, indices, data = rows
         for lane, out in zip(self._lanes, sums, strict=True):
-            gram_times_lanes(indptr, indices, data, lane, 0, indptr.size - 1, out)
+            self._multiply(indptr, indices, data, lane, 0, indptr.size - 1, out)
         return sums
 
     def result(self, total: FloatArray) -> FloatArray:
@@ -84,12 +105,12 @@ class LaneStream:
         return np.ascontiguousarray(np.concatenate(list(total), axis=1)[:, : self._n_columns])
 
 
-def _in_lanes(block: FloatArray) -> FloatArray:
-    """A block of columns as an array (pieces, N, 8), the last piece filled up with zeros."""
+def _in_lanes(block: FloatArray, width: int) -> FloatArray:
+    """A block of columns as an array (pieces, N, width), the last piece filled up with zeros."""
     N, n_columns = block.shape
-    lanes = np.zeros((max(1, -(-n_columns // _LANES)), N, _LANES))
+    lanes = np.zeros((max(1, -(-n_columns // width)), N, width))
     for piece, lane in enumerate(lanes):
-        columns = block[:, piece * _LANES : (piece + 1) * _LANES]
+        columns = block[:, piece * width : (piece + 1) * width]
         lane[:, : columns.shape[1]] = columns
     return lanes
 
@@ -138,13 +159,13 @@ def add_pair_sums(rows: CsrParts, weights: FloatArray, d: FloatArray, squares: F
 def gram_times_lanes(indptr, indices, data, lanes, first, last, out):  # type: ignore[no-untyped-def]
     """Add G_r'(G_r V) to ``out`` for rows r of G from first to last; V has 8 columns.
 
-    Unrolled by hand, so that G_r V stays in registers: twice as fast as a loop over the columns.
+    Unrolled by hand, so that G_r V stays in registers. Indices are unsigned: a signed one might count from the end.
     """
     for r in range(first, last):
         a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
         for p in range(indptr[r], indptr[r + 1]):
             value = data[p]
-            v = lanes[indices[p]]
+            v = lanes[np.uint64(indices[p])]
             a0 += value * v[0]
             a1 += value * v[1]
             a2 += value * v[2]
@@ -155,7 +176,7 @@ def gram_times_lanes(indptr, indices, data, lanes, first, last, out):  # type: i
             a7 += value * v[7]
         for p in range(indptr[r], indptr[r + 1]):
             value = data[p]
-            o = out[indices[p]]
+            o = out[np.uint64(indices[p])]
             o[0] += value * a0
             o[1] += value * a1
             o[2] += value * a2
@@ -164,6 +185,52 @@ def gram_times_lanes(indptr, indices, data, lanes, first, last, out):  # type: i
             o[5] += value * a5
             o[6] += value * a6
             o[7] += value * a7
+
+
+@compiled(VOID, *CSR, READ_MATRIX, INT, INT, MATRIX, reorder=True, straight=True)
+def _gram_times_more_lanes(indptr, indices, data, lanes, first, last, out):  # type: ignore[no-untyped-def]
+    """As :func:`gram_times_lanes`, for 16 columns: the same sums, and a third less time for each."""
+    for r in range(first, last):
+        a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
+        a8 = a9 = a10 = a11 = a12 = a13 = a14 = a15 = 0.0
+        for p in range(indptr[r], indptr[r + 1]):
+            value = data[p]
+            v = lanes[np.uint64(indices[p])]
+            a0 += value * v[0]
+            a1 += value * v[1]
+            a2 += value * v[2]
+            a3 += value * v[3]
+            a4 += value * v[4]
+            a5 += value * v[5]
+            a6 += value * v[6]
+            a7 += value * v[7]
+            a8 += value * v[8]
+            a9 += value * v[9]
+            a10 += value * v[10]
+            a11 += value * v[11]
+            a12 += value * v[12]
+            a13 += value * v[13]
+            a14 += value * v[14]
+            a15 += value * v[15]
+        for p in range(indptr[r], indptr[r + 1]):
+            value = data[p]
+            o = out[np.uint64(indices[p])]
+            o[0] += value * a0
+            o[1] += value * a1
+            o[2] += value * a2
+            o[3] += value * a3
+            o[4] += value * a4
+            o[5] += value * a5
+            o[6] += value * a6
+            o[7] += value * a7
+            o[8] += value * a8
+            o[9] += value * a9
+            o[10] += value * a10
+            o[11] += value * a11
+            o[12] += value * a12
+            o[13] += value * a13
+            o[14] += value * a14
+            o[15] += value * a15
 
 
 @inner

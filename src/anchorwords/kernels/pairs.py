@@ -294,17 +294,21 @@ def _pair_product(indptr, indices, values, V, first, out, mirror):  # type: igno
         begin = indptr[row]
         end = indptr[row + 1]
         fours = begin + (end - begin) // 4 * 4
-        # Four at a time: the loop over columns is short, and starting it is what costs.
+        # Four and two at a time: the loop over columns is short, and starting it is what costs.
         for p in range(begin, fours, 4):
             i0, i1, i2, i3 = indices[p], indices[p + 1], indices[p + 2], indices[p + 3]
             v0, v1, v2, v3 = values[p], values[p + 1], values[p + 2], values[p + 3]
             for k in range(L):
                 out[j, k] += v0 * V[i0, k] + v1 * V[i1, k] + v2 * V[i2, k] + v3 * V[i3, k]
-        for p in range(fours, end):
             for k in range(L):
-                out[j, k] += values[p] * V[indices[p], k]
-        for p in range(begin, end):
+                mirror[i0, k] += v0 * V[j, k]
+                mirror[i1, k] += v1 * V[j, k]
+            for k in range(L):
+                mirror[i2, k] += v2 * V[j, k]
+                mirror[i3, k] += v3 * V[j, k]
+        for p in range(fours, end):
             value = values[p]
             i = indices[p]
             for k in range(L):
+                out[j, k] += value * V[i, k]
                 mirror[i, k] += value * V[j, k]
