@@ -82,9 +82,10 @@ class Point:
         self._Y = take_rows(Y, self._chosen.order, n_jobs)
         self._R, self._R_inverse, self._norm = roots(gram(self._Y, self._Y, n_jobs))
         self.correction = correction_of(self._Y, self._chosen.n_checked, n_jobs, coarse=coarse)
-        # What moves Y is in single precision: off by 1e-7 of what is left to correct, not of Y Y'.
+        # What moves Y is in single precision: off by 1e-7 of what is left to correct, not of Y Y'. So are all numbers that it
+        # is multiplied by, such as r: rounded once, not in every product, they hide what an order of sums left in them.
         self._V = times(self._Y, self._R_inverse, n_jobs, dtype=xp.float32)
-        self._V_sums = column_sums(self._V, n_jobs)
+        self._V_sums = xp.astype(column_sums(self._V, n_jobs), xp.float32)
         sums = column_sums(self._Y, n_jobs)
         self._r = normalisation(sums, N, omega * self.correction.total, target)
         L = self.correction.times(self._V)
@@ -135,7 +136,7 @@ class Point:
         for _ in range(n_products):
             half = times(V, S_P / -2.0, n_jobs, plus=P)  # the move is half V' + V half'
             H = self.correction.curvature(V, half)
-            total = 2.0 * float(column_sums(half, n_jobs) @ V_sums)  # of the move
+            total = 2.0 * float(xp.astype(column_sums(half, n_jobs), single) @ V_sums)  # of the move
             H = add_row(H, (total / N**2) * V_sums, n_jobs)
             S_H = gram(V, H, n_jobs)
             bend = self._inner(P, S_P, H, S_H)
@@ -150,7 +151,7 @@ class Point:
             P, S_P = scaled_sum(squared / before, P, R, n_jobs), scaled_sum(squared / before, S_P, S_R)
         stretch = _STRETCH if self.violation < _NEAR else 1.0
         half = times(V, S_X / -2.0, n_jobs, plus=X)
-        Y = times(half, (stretch * scale) * self._R_inverse, n_jobs, dtype=single, plus=self._Y)
+        Y = times(half, (stretch * scale) * xp.astype(self._R_inverse, single), n_jobs, plus=self._Y)
         if self.violation < _NEAR:  # let scaling take care of the sum: it leaves every sign as it is
             Y *= (self._target / float(xp.sum(column_sums(Y, n_jobs) ** 2))) ** 0.5
         return self._unsorted(Y), stretch * scale * self._length(X, S_X) / self._norm
