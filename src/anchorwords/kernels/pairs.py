@@ -59,7 +59,7 @@ def negative_part(Y: FloatArray, n_checked: int, *, coarse: bool = False, n_jobs
     try:
         return SparseCorrection(Y, n_checked, n_jobs, coarse=coarse)
     except TooDense:
-        return TiledCorrection(Y, n_checked)
+        return TiledCorrection(Y, n_checked, n_jobs, coarse=coarse)
 
 
 class _Span(NamedTuple):

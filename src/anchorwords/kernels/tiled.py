@@ -14,11 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from .._namespace import array_namespace, like, to_numpy
+from .._namespace import array_namespace, is_numpy, like, to_numpy
+from ..linalg.parallel import for_each_block
 from .protocol import TooDense
 
 # Entries of Y Y' alive at a time, a tile: 2 MiB of float64, which stays in the cache while it is clipped and summed.
 _TILE_ENTRIES = 1 << 18
+# Tiles are dealt out to at most this many accumulators, whatever the number of threads.
+_GROUPS = 8
 # Pairs are listed up to this many times the entries of Y, or up to this many: 192 MiB.
 _DENSE = 4
 _DENSE_ENTRIES = 1 << 24
@@ -38,12 +41,17 @@ class TiledCorrection:
         Checked rows first.
     n_checked : int
         |I|.
+    n_jobs : int or None
+        Threads, for NumPy arrays; nothing depends on them, bit for bit.
+    coarse : bool
+        Whether single precision will do for E.
     """
 
-    def __init__(self, Y: Any, n_checked: int) -> None:
-        self._Y = Y
-        self._n = n_checked
+    def __init__(self, Y: Any, n_checked: int, n_jobs: int | None = None, *, coarse: bool = False) -> None:
         self._xp = array_namespace(Y)
+        self._Y = self._xp.astype(Y, self._xp.float32) if coarse else Y
+        self._n = n_checked
+        self._n_jobs = n_jobs if is_numpy(Y) else 1  # other libraries have threads of their own
         self._sums: tuple[float, float, float] | None = None
 
     @property
@@ -107,18 +115,28 @@ class TiledCorrection:
         """Product with V of the symmetric matrix that has these entries on rows I, and its sums."""
         xp, n, N = self._xp, self._n, self._Y.shape[0]
         width = max(1, _TILE_ENTRIES // n)
-        inside = xp.zeros_like(V[:n, :])
-        outside = []
-        total, squares, largest = 0.0, 0.0, 0.0
         # A tile lies wholly inside I, where the matrix is its own mirror, or wholly outside.
-        for first, last, mirrored in ((0, n, 1.0), (n, N, 2.0)):
-            for start in range(first, last, width):
-                stop = min(start + width, last)
+        inner = [(start, min(start + width, n)) for start in range(0, n, width)]
+        tiles = inner + [(start, min(start + width, N)) for start in range(n, N, width)]
+        per_group = -(-len(tiles) // _GROUPS)
+        groups = [tiles[at : at + per_group] for at in range(0, len(tiles), per_group)]
+        done: list[Any] = [None] * len(groups)
+
+        def work(group: int, _: int) -> None:
+            total = xp.zeros_like(V[:n, :])
+            parts: list[Any] = []
+            measures: list[tuple[float, float, float]] = []
+            for start, stop in groups[group]:
                 S = xp.astype(entries(start, stop), V.dtype)
-                total += mirrored * float(xp.sum(S, dtype=xp.float64))
-                squares += mirrored * float(xp.sum(S * S, dtype=xp.float64))
-                largest = max(largest, float(xp.max(S)))
-                inside = inside + S @ V[start:stop, :]
+                mirrored = 1.0 if stop <= n else 2.0
+                measures.append((mirrored * float(xp.sum(S)), mirrored * float(xp.sum(S * S)), float(xp.max(S))))
+                total = total + S @ V[start:stop, :]
                 if start >= n:
-                    outside.append(S.T @ V[:n, :])
-        return xp.concat([inside, *outside], axis=0), (total, squares, -largest)
+                    parts.append(S.T @ V[:n, :])
+            done[group] = total, parts, measures
+
+        for_each_block(work, len(groups), 1, self._n_jobs)
+        inside = sum((total for total, _, _ in done[1:]), done[0][0])
+        product = xp.concat([inside, *(part for _, parts, _ in done for part in parts)], axis=0)
+        totals, squares, largest = zip(*(measure for _, _, measures in done for measure in measures), strict=True)
+        return product, (sum(totals), sum(squares), -max(0.0, *largest))

@@ -24,7 +24,7 @@ import numpy as np
 from .._namespace import array_namespace, like, to_numpy
 from ..kernels import kernels_for
 from ..kernels.protocol import TooDense
-from ..linalg.tall import gram, times, with_rows
+from ..linalg.tall import column_sums, gram, take_rows, times, with_rows
 from .correction import checked_first, correction_of
 from .tangent import Point, paced, roots
 
@@ -38,15 +38,15 @@ _SWEEPS = 30
 def finish(Y: Any, n_rows: int, tol: float, n_jobs: int | None = None) -> Any:
     """Y near the one given with Y Y' >= 0 on the checked rows, and sum one."""
     xp = array_namespace(Y)
-    chosen = checked_first(Y, n_rows)
-    n, ordered = chosen.n_checked, xp.take(Y, chosen.order, axis=0)
+    chosen = checked_first(Y, n_rows, n_jobs)
+    n, ordered = chosen.n_checked, take_rows(Y, chosen.order, n_jobs)
     root, inverse, norm = roots(gram(ordered, ordered, n_jobs))
     goal = tol * norm
     ordered = xp.concat([_block(ordered[:n, :], goal, n_jobs), ordered[n:, :]], axis=0)
     if n < Y.shape[0]:
         ordered = _into_cone(ordered, n, root, inverse, goal, n_jobs)
-    sums = xp.sum(ordered, axis=0)
-    return xp.take(ordered / sqrt(float(sums @ sums)), xp.argsort(chosen.order), axis=0)
+    sums = column_sums(ordered, n_jobs)
+    return take_rows(ordered, xp.argsort(chosen.order), n_jobs) / sqrt(float(sums @ sums))
 
 
 def _block(Y: Any, goal: float, n_jobs: int | None) -> Any:
@@ -71,8 +71,10 @@ def _into_cone(Y: Any, n: int, root: Any, inverse: Any, goal: float, n_jobs: int
     normals = Y[:n, :] @ inverse
     start = times(Y[n:, :], root, n_jobs)
     known = np.zeros(0, dtype=np.int64)  # constraints, as row * n + partner
+    open_rows = np.arange(Y.shape[0] - n)  # rows that may violate one: those without stay where they are
     for _ in range(_SWEEPS):
-        correction = correction_of(Y, n, n_jobs)
+        looked_at = xp.concat([Y[:n, :], take_rows(Y, like(n + open_rows, Y), n_jobs)], axis=0)
+        correction = correction_of(looked_at, n, n_jobs)
         if correction.squares <= goal**2:
             break
         try:
@@ -80,10 +82,13 @@ def _into_cone(Y: Any, n: int, root: Any, inverse: Any, goal: float, n_jobs: int
         except TooDense:  # too far away for this: the caller goes on as before
             break
         outside = rows >= n
-        new = np.setdiff1d((rows[outside] - n) * n + partners[outside], known, assume_unique=True)
+        rows = open_rows[rows[outside] - n]
+        found = rows * n + partners[outside]
+        new = np.setdiff1d(found, known, assume_unique=True)
         if new.size == 0:
             break
         known = np.sort(np.concatenate([known, new]))
+        open_rows = np.unique(rows)
         # Project again the rows that have a new constraint, each with all of its own.
         touched = np.zeros(Y.shape[0] - n, dtype=bool)
         touched[new // n] = True
@@ -96,7 +101,7 @@ def _into_cone(Y: Any, n: int, root: Any, inverse: Any, goal: float, n_jobs: int
             indptr,
             partners[mine].astype(np.int32),
             normals,
-            xp.take(start, like(places, Y), axis=0),
+            take_rows(start, like(places, Y), n_jobs),
             spare=_SPARE,
             n_jobs=n_jobs,
         )

@@ -82,13 +82,13 @@ class Point:
         self._Y = take_rows(Y, self._chosen.order, n_jobs)
         self._R, self._R_inverse, self._norm = roots(gram(self._Y, self._Y, n_jobs))
         self.correction = correction_of(self._Y, self._chosen.n_checked, n_jobs, coarse=coarse)
-        # What moves Y is in single precision: off by 1e-7 of what is left to correct, not of Y Y'. So are all numbers that it
-        # is multiplied by, such as r: rounded once, not in every product, they hide what an order of sums left in them.
+        # What moves Y is in single precision: off by 1e-7 of what is left to correct, not of Y Y'. So are the numbers that
+        # it is multiplied by, such as r: rounded once, not in every product, they hide what an order of sums left in them.
         self._V = times(self._Y, self._R_inverse, n_jobs, dtype=xp.float32)
         self._V_sums = xp.astype(column_sums(self._V, n_jobs), xp.float32)
+        L = self.correction.times(self._V)
         sums = column_sums(self._Y, n_jobs)
         self._r = normalisation(sums, N, omega * self.correction.total, target)
-        L = self.correction.times(self._V)
         self._L = add_row(L if omega == 1.0 else omega * L, self._r * self._V_sums, n_jobs)
         self._S = gram(self._V, self._L, n_jobs)
         r = normalisation(sums, N, self.correction.total, target)
