@@ -22,7 +22,8 @@ ORDER = {
     "corpus": 2, "sources": 2.5, "datasets": 3, "statistics": 3, "rectify": 4, "provenance": 4.3,
     "stability_record": 4.4, "topic_flag": 4.4, "model": 4.5,
     "storage.model_folder": 4.6, "anchors": 5, "infer": 5, "refine": 5.5, "learn": 6, "interpret": 7, "trends": 7.2,
-    "metrics": 7.5, "fitting": 8, "compare": 8, "presets": 8, "resampling": 8.2, "effects": 8.3, "scanning": 8.3,
+    "metrics": 7.5, "fit_time": 7.5,
+    "fitting": 8, "compare": 8, "presets": 8, "resampling": 8.2, "effects": 8.3, "scanning": 8.3,
     "edit": 8.35, "estimation": 8.4, "estimator": 8.5, "text_vectorizer": 8.55, "text_model": 8.6, "loading": 8.7,
     "plot": 9, "export": 9, "exploring": 9.3, "reproduce": 9.5, "cli": 10, "__main__": 11,
 }  # fmt: skip

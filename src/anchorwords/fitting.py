@@ -17,12 +17,13 @@ from .anchors.forbidden import forbidden_topics
 from .anchors.given import Choice, check_strength, guided_choice
 from .anchors.tandem import Groups, anchor_rows_of
 from .exceptions import GuidanceWarning
+from .fit_time import say_if_long
 from .interpret.seeds import warn_of_drift
 from .learn import Learned, learn, read_off, with_rectified_rows
 from .model import TopicModel
 from .provenance import ForbiddenTopic, Provenance
 from .rectify.progress import Report, silent
-from .rectify.rectifiers import Rectifier, RectifyContext, resolve_rectifier
+from .rectify.rectifiers import ENN, Rectifier, RectifyContext, resolve_rectifier
 from .refine.guided import Guided
 from .refine.options import Refinement
 from .refine.refinement import refine_topics
@@ -97,6 +98,11 @@ def fit_documents(
     )  # fmt: skip
     context = _context(options, start=None if start is None else start[C.words.mask], like=source.like)
     strength = check_strength(options.strength)
+    if isinstance(rectifier, ENN):
+        say_if_long(
+            C.shape[0], C.n_counts, options.n_components, rectifier.rows_of(C.shape[0], options.n_components),
+            options.refinement is not None, n_jobs,
+        )  # fmt: skip
     learned = learn(C, options.n_components, rectifier, choice.lifted(), context, rows=C)
 
     def finished(model: TopicModel, choice: Choice) -> TopicModel:

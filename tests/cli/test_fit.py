@@ -347,3 +347,13 @@ def test_every_option_has_help():
     for option in options:
         line = next(line for line in text.splitlines() if option in line and "Example" not in line)
         assert len(line.split()) > 5, option
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_fit_of_minutes_is_announced_once(folder, tmp_path, monkeypatch, quiet):
+    monkeypatch.setattr("anchorwords.fit_time.expected_operations", lambda *_: 1e13)
+    monkeypatch.setattr("anchorwords.fit_time.product_rate", lambda _: 1e11)
+    done = run("fit", folder / "corpus", "-k", 3, "-o", tmp_path / "model", *(["-q"] if quiet else []))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("this fit of 3 topics over") == (0 if quiet else 1)
+    assert ("will take about 2 minutes; fewer topics or words take less" in done.stderr) is not quiet

@@ -6,6 +6,7 @@ a word, a label, an id or a file name reach the terminal.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import perf_counter
@@ -121,9 +122,39 @@ def document_progress(what: str, quiet: bool) -> Iterator[ReadProgress | None]:
 def fit_progress(quiet: bool) -> Iterator[Progress | None]:
     """Bars for the stages of a fit, on standard error and only on a terminal."""
     console = error_console()
-    if quiet or not console.is_terminal:
-        yield None
-        return
+    with _logged_remarks(quiet):
+        if quiet or not console.is_terminal:
+            yield None
+        else:
+            with _stage_bars(console) as report:
+                yield report
+
+
+@contextmanager
+def _logged_remarks(quiet: bool) -> Iterator[None]:
+    """What a fit logs for its user, such as how long it will take, as remarks."""
+    log, handler = logging.getLogger("anchorwords"), _Remarks(quiet)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+
+
+class _Remarks(logging.Handler):
+    """Warnings of the log as remarks."""
+
+    def __init__(self, quiet: bool) -> None:
+        super().__init__(logging.WARNING)
+        self._quiet = quiet
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one record."""
+        remark(record.getMessage(), self._quiet)
+
+
+@contextmanager
+def _stage_bars(console: Console) -> Iterator[Progress]:
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 

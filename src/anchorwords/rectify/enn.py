@@ -96,7 +96,7 @@ def rectify_enn(
     with limited_threads(n_jobs), one_library_thread():
         V, D = starting_pairs(C, n_components, random_state)
         N, K = V.shape
-        n_rows = min(N, 10 * K + 1000 if n_rows is None else check_positive_integer(n_rows, "n_rows"))
+        n_rows = rows_checked(N, K, n_rows)
         Y = compression(V, D)
         if not array_namespace(Y).any(Y != 0.0):
             raise InputError("C has no positive eigenvalue, so nothing is left after the projection to PSD_K.")
@@ -107,6 +107,11 @@ def rectify_enn(
         eps, lowest = end.state.guarantee or _guarantee(Y, n_rows, n_jobs)
     warn_unless_converged("ENN", end, tol)
     return Rectified("enn", Y, None, end.converged, end.history, eps=eps, min_entry=lowest)
+
+
+def rows_checked(N: int, K: int, n_rows: int | None) -> int:
+    """|I| for N words and K topics: as many as asked for, or a number that grows with K."""
+    return min(N, 10 * K + 1000 if n_rows is None else check_positive_integer(n_rows, "n_rows"))
 
 
 def _guarantee(Y: Any, n_rows: int, n_jobs: int | None) -> tuple[float, float]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..exceptions import InputError
 from .alternating import rectify_ap
-from .enn import rectify_enn
+from .enn import rectify_enn, rows_checked
 from .palm import rectify_palm
 from .progress import Report, rectification_progress, silent
 from .result import Callback, Rectified, logged
@@ -93,6 +93,10 @@ class ENN:
             n_jobs=context.n_jobs, callback=context.progress(self.tol, self.max_iter),
         )  # fmt: skip
         return logged(rectified, begin)
+
+    def rows_of(self, n_words: int, n_components: int) -> int:
+        """|I|, the rows checked for negative entries."""
+        return rows_checked(n_words, n_components, self.n_rows)
 
 
 @dataclass(frozen=True)
