@@ -1,7 +1,7 @@
 """What each part of the fast ENN is worth: ways to iterate against each other, and its pieces switched off one by one.
 
-    python benchmarks/ablation.py [--quick] [--part ways|pieces|all] [--reference-steps 3000] [--limit 600] [--repeat 3]
-                                  [--cache FOLDER] [--data ../shared/data] [--output docs/tables/ablation]
+    python benchmarks/ablation.py [--quick] [--part ways|pieces|operations|all] [--reference-steps 3000] [--limit 600]
+                                  [--repeat 3] [--cache FOLDER] [--data ../shared/data] [--output docs/tables/ablation]
 
 Both tables measure relative Frobenius distances from a long run of the plain iteration (--reference-steps warm-started
 steps, relaxation 1); how far that run still moved in its second half says how well it is known itself.
@@ -14,6 +14,9 @@ what one would write from the paper with SciPy: a sparse E and eigsh, to its def
 thread of the linear algebra library or all, whichever makes its first step faster.
 
 Pieces (nips12, 5,000 words, 50 topics): the default with one piece changed; median seconds of --repeat runs of ENN.
+
+Operations (imdb100k, 98,217 words, 100 topics): the three that such a fit consists of, after the plain steps, each beside
+the other ways that were tried (other_operations.py); median seconds of --repeat calls.
 """
 
 from __future__ import annotations
@@ -41,6 +44,7 @@ from common import (
     warm_up_counts,
     write_tables,
 )
+from other_operations import compare_operations, plain_steps
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 import anchorwords as aw
@@ -54,6 +58,7 @@ from anchorwords.rectify.correction import CorrectedOperator
 from anchorwords.rectify.start import starting_eigenpairs
 
 WAYS_PROBLEM, PIECES_PROBLEM, QUICK_PROBLEM = ("nips12", 12_000, 100), ("nips12", 5_000, 50), ("nips12", 1_000, 10)
+OPERATIONS_PROBLEM = ("imdb100k", None, 100)
 TOL = 1e-8
 # Distances are measured after each of the first steps, then after every so many.
 EACH, EVERY = 30, 5
@@ -272,6 +277,20 @@ def run_patched(start, K: int, patches, more: dict, repeat: int):
     return seconds, results[-1]
 
 
+# ---- Operations.
+
+
+def compare_in_detail(options) -> dict:
+    name, n_words, K = QUICK_PROBLEM if options.quick else OPERATIONS_PROBLEM
+    corpus = real_corpus(options.data, name)
+    operator = aw.CooccurrenceOperator(corpus.prune(n_words=n_words).counts if n_words else corpus.counts)
+    pairs = starting_eigenpairs(operator, K)
+    n_rows = min(operator.shape[0], 10 * K + 1000)
+    Y = plain_steps(enn.compression(pairs.vectors, pairs.values), n_rows)
+    rows = compare_operations(operator, Y, n_rows, options.repeat)
+    return {"corpus": name, "words": operator.shape[0], "K": K, "rows": rows}
+
+
 # ---- The tables.
 
 
@@ -287,6 +306,9 @@ def markdown(records: list[dict]) -> str:
             text += [heading(record["ways"], record), ways_table(record["ways"]["rows"])]
         if "pieces" in record:
             text += [heading(record["pieces"], record), pieces_table(record["pieces"])]
+        if "operations" in record:
+            part = record["operations"]
+            text += [f"{part['corpus']}, {part['words']:,} words, K {part['K']}.\n", operations_table(part["rows"])]
     return "\n".join(text)
 
 
@@ -330,9 +352,21 @@ def pieces_table(part: dict) -> str:
     return table(columns, lines)
 
 
+def operations_table(rows: list[dict]) -> str:
+    lines = [
+        [
+            r["operation"], r["way"], f"{r['seconds']:.3f}" if r["difference"] is not None else "-",
+            f"{r['factor']:.2f}" if r["difference"] is not None else "-",
+            "-" if r["difference"] is None else f"{r['difference']:.0e}",
+        ]
+        for r in rows
+    ]  # fmt: skip
+    return table(["operation", "way", "seconds", "times the default", "relative difference"], lines)
+
+
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--part", choices=["ways", "pieces", "all"], default="all")
+    parser.add_argument("--part", choices=["ways", "pieces", "operations", "all"], default="all")
     parser.add_argument("--reference-steps", type=int, help="plain steps of the long run; default 3000")
     parser.add_argument("--limit", type=float, help="seconds a way may take; default 600")
     parser.add_argument("--repeat", type=int, default=3, help="runs of which the median is taken")
@@ -350,10 +384,12 @@ def main() -> None:
     }  # fmt: skip
     aw.AnchorTopicModel(3).fit(warm_up_counts())
     parts = {"ways": (WAYS_PROBLEM, compare_ways), "pieces": (PIECES_PROBLEM, compare_pieces)}
-    for part in parts if options.part == "all" else [options.part]:
+    for part in [part for part in parts if options.part in (part, "all")]:
         where, compare = parts[part]
         problem = Problem(options, *(QUICK_PROBLEM if options.quick else where))
         record[part] = {**problem.described(), "rows": compare(problem, options)}
+    if options.part in ("operations", "all"):
+        record["operations"] = compare_in_detail(options)
     print(markdown([record]), end="")
     write_tables(options.output, [record], markdown)
 
