@@ -22,23 +22,37 @@ def test_sums_and_products(K):
     rng, rows, w, root, _ = a_problem(K, K)
     topics = rng.permutation(K)[: max(1, K - 2)]
     p = np.ones(8)
-    newton.add_topics(rows, topics, w, p)
+    newton.add_topics(rows, topics, 0, topics.size, w, p)
     np.testing.assert_allclose(p, 1.0 + rows[topics].T @ w[topics])
+    some = np.zeros(8)
+    newton.add_topics(rows, topics, 1, topics.size, w, some)
+    np.testing.assert_allclose(some, rows[topics[1:]].T @ w[topics[1:]])
     g = np.empty(K)
-    newton.topic_products(rows, root, g)
-    np.testing.assert_allclose(g, rows @ root)
-    r, g, h = rng.random(8), np.empty(K), np.empty(K)
-    newton.slopes_and_curvatures(rows, r, root, g, h)
-    np.testing.assert_allclose(g, rows @ r)
-    np.testing.assert_allclose(h, ((rows * root) ** 2).sum(axis=1))
+    newton.topic_products(rows, K, root, g)
+    np.testing.assert_allclose(g, rows @ root, rtol=1e-6)
+
+
+@pytest.mark.parametrize("K", [1, 2, 3, 4, 5, 8, 11])
+def test_slopes_and_curvatures(K):
+    rng, rows, w, _, _ = a_problem(K, K)
+    share, a, p, damping = rng.random(8), rng.random(K), rng.random(8), 0.25
+    r, root, h, slope, D = np.empty(8), np.empty(8), np.empty(K), np.empty(K), np.empty(K)
+    gap = newton.slopes_and_curvatures(rows, share, a, w, p, damping, r, root, h, slope, D)
+    g = rows @ (share / p)
+    np.testing.assert_allclose(h, (rows**2) @ (share / p**2))
+    np.testing.assert_allclose(slope, g + a / w - 1.0)
+    np.testing.assert_allclose(D, (np.maximum(1.0 - g, a / w) + damping) / w)
+    assert gap == max(slope.max(), 0.0)
+    w[0] = np.nan
+    assert newton.slopes_and_curvatures(rows, share, a, w, p, damping, r, root, h, slope, D) == np.inf
 
 
 def test_sums_are_of_the_precision_of_the_vectors():
-    _, rows, w, root, _ = a_problem(0, 5)
+    _, rows, w, _, _ = a_problem(0, 5)
     single = np.float32
-    p, g, h = np.zeros(8, single), np.empty(5), np.empty(5)
-    newton.add_topics(rows.astype(single), np.arange(5), w.astype(single), p)
-    newton.slopes_and_curvatures(rows.astype(single), p, root.astype(single), g, h)
+    p, g = np.zeros(8, single), np.empty(5)
+    newton.add_topics(rows.astype(single), np.arange(5), 0, 5, w.astype(single), p)
+    newton.topic_products(rows.astype(single), 5, p, g)
     np.testing.assert_allclose(p, rows.T @ w, rtol=8 * 2.0**-24)
     np.testing.assert_allclose(g, rows @ (rows.T @ w), rtol=16 * 2.0**-24)
     assert (np.asarray(g, single) == g).all()
@@ -59,18 +73,20 @@ def test_topics_are_split_by_their_curvature(K):
 
 
 def moves(rows, root, slope, D, w):
+    """The moves of one Newton step, as the kernel puts them together."""
     K, T = rows.shape
     order, U, H, L = np.empty(K, np.int64), np.empty((K, T)), np.empty((K, K)), np.empty((K, K))
-    move, v, q = np.empty(K), np.empty(K), np.empty(T)
     size = newton.couple_topics(rows, root, ((rows * root) ** 2).sum(axis=1), D, order, U, H)
-    newton.newton_moves(rows, root, slope, D, w, order, size, U, H, L, False, move, v, q)
-    np.testing.assert_array_equal(v, move)
-    again, q_again = np.empty(K), np.empty(T)
-    if (move > (newton._KEEP - 1.0) * w).all():  # the factor is then that of all topics, and may be used once more
-        newton.newton_moves(rows, root, slope, D, w, order, size, U, H, L, True, again, v, q_again)
+    together, alone, low = order[:size], order[size:], (newton.KEEP - 1.0) * w
+    move, z, free = np.empty(K), np.empty(K), np.empty(K, np.int64)
+    move[alone] = np.maximum(slope[alone] / D[alone], low[alone])
+    left = slope[together] - U[:size] @ (root * (rows[alone].T @ move[alone]))
+    newton.bounded_solve(H, left.copy(), w, move, order, size, L, False, z, free)
+    if (move > low).all():  # the factor is then that of all topics, and may be used once more
+        again = move.copy()
+        newton.bounded_solve(H, left.copy(), w, again, order, size, L, True, z, free)
         np.testing.assert_array_equal(again, move)
-    np.testing.assert_allclose(q, rows.T @ move, atol=1e-12)
-    return move, order[:size], order[size:]
+    return move, together, alone
 
 
 @pytest.mark.parametrize("K", [1, 2, 5, 9])
@@ -89,7 +105,7 @@ def test_no_move_passes_its_bound_and_the_rest_is_solved_given_those(seed):
     rng, rows, w, root, D = a_problem(seed, 8)
     slope = rng.standard_normal(8)
     move, together, _ = moves(rows, root, slope, D, w)
-    low = (newton._KEEP - 1.0) * w
+    low = (newton.KEEP - 1.0) * w
     assert (move >= low).all()
     free = together[move[together] > low[together]]
     U = rows * root

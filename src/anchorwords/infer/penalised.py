@@ -28,7 +28,7 @@ w_k = (b_k + (n + alpha_0) (u_k - a_k)) / (n + b_0) for the solution u.
 The solver is :mod:`anchorwords.kernels.proportions`.
 
 Rows of B count up to a factor, so each is divided by its sum, and then rounded to single precision: g changes by a share of
-1.2e-7 at most. The way there is in single precision too; what is certified is computed in double.
+1.2e-7 at most. EM steps and the curvature are in single precision too; what is certified is computed in double.
 """
 
 from __future__ import annotations

@@ -88,7 +88,13 @@ class Kernel:
         # A function that a kernel calls, and that is not inlined, is in the machine code as a weak symbol. The process that
         # compiles takes the function's own earlier code for it, a process that loads the kernel takes the copy that comes
         # with the kernel: each was optimised differently and rounds differently. So every call is inlined.
-        self._options = {"nogil": True, "error_model": "numpy", "forceinline": True, **options}
+        self._options = {
+            "nogil": True,
+            "error_model": "numpy",
+            "forceinline": True,
+            "no_cfunc_wrapper": True,  # nothing calls it from C, and it would be compiled too
+            **options,
+        }
         self._forms: list[Callable[..., Any] | None] = [None] * len(signatures)
         update_wrapper(self, function)
 
@@ -143,9 +149,12 @@ def compiled(
 
 def inner(function: Callable[..., Any]) -> Callable[..., Any]:
     """Make a function callable from kernels; called from Python it is plain Python."""
-    return register_jitable(error_model="numpy")(function)
+    return register_jitable(error_model="numpy", no_cfunc_wrapper=True)(function)
 
 
-def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """As :func:`inner`, for functions so short that counting the references to their arrays would cost more than they."""
-    return register_jitable(error_model="numpy", inline="always")(function)
+def inlined(function: Callable[..., Any]) -> Any:
+    """As :func:`inner`, for functions so short that counting the references to their arrays would cost more than they.
+
+    numba puts their code where they are called before it looks at types, which is also the quickest way to compile them.
+    """
+    return numba.njit(error_model="numpy", inline="always")(function)

@@ -146,4 +146,5 @@ def _project_rows(indptr, partners, first, anchored, moved, spare, rounds):  # t
                 i = partners[begin + members[m]]
                 for k in range(K):
                     u[k] += multipliers[m] * anchored[i, k]
-        moved[t] = u
+        for k in range(K):  # assigning the array as a whole would take the compiler a second
+            moved[t, k] = u[k]

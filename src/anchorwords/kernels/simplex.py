@@ -106,7 +106,7 @@ def _saddle_solve(L, size, z, u, total):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _face_optimum(G, b, L, face, size, z, u):  # type: ignore[no-untyped-def]
+def _face_optimum(G, b, L, face, size, z, u, r):  # type: ignore[no-untyped-def]
     """Minimise over the affine hull of the face: G z + nu e = b, e'z = 1."""
     narrow = False
     for p in range(size):  # u = L^-1 e
@@ -115,17 +115,16 @@ def _face_optimum(G, b, L, face, size, z, u):  # type: ignore[no-untyped-def]
         for q in range(p):
             t -= L[p, q] * u[q]
         u[p] = t / L[p, p]
-        z[p] = b[face[p]]
-    nu = _saddle_solve(L, size, z, u, 1.0)
-    if not narrow:
-        return
-    r = np.empty(size)
-    for _ in range(3):  # the factor has lost digits: refine with the residual of the equations themselves
+        z[p] = 0.0
+    nu = 0.0
+    # On a narrow face the factor has lost digits: the residual of the equations themselves is solved for, three times.
+    for attempt in range(4 if narrow else 1):
         total = 1.0
         for p in range(size):
             s = b[face[p]] - nu
-            for q in range(size):
-                s -= G[face[p], face[q]] * z[q]
+            if attempt > 0:
+                for q in range(size):
+                    s -= G[face[p], face[q]] * z[q]
             r[p] = s
             total -= z[p]
         nu += _saddle_solve(L, size, r, u, total)
@@ -134,100 +133,107 @@ def _face_optimum(G, b, L, face, size, z, u):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _solve_one(G, b, L, face, inside, barred, w, z, u, tol, max_steps):  # type: ignore[no-untyped-def]
-    """Active set for one target; returns the size of the optimal face (vertices in face, weights in w)."""
-    K = G.shape[0]
+def _nearest_vertex(G, b):  # type: ignore[no-untyped-def]
+    """The vertex at which w'Gw/2 - b'w is least."""
     start = 0
-    for j in range(K):
-        inside[j] = False
-        barred[j] = False
+    for j in range(G.shape[0]):
         if 0.5 * G[j, j] - b[j] < 0.5 * G[start, start] - b[start]:
             start = j
-    face[0] = start
-    inside[start] = True
-    w[0] = 1.0
-    L[0, 0] = np.sqrt(G[start, start])
-    size = 1
-    for _ in range(max_steps):
-        # Gradient level on the face, then the vertex outside that violates optimality most.
-        level = 0.0
-        for p in range(size):
-            g = -b[face[p]]
-            for q in range(size):
-                g += G[face[p], face[q]] * w[q]
-            level += w[p] * g
-        entering = -1
-        lowest = level - tol
-        for j in range(K):
-            if inside[j] or barred[j]:
-                continue
-            g = -b[j]
-            for q in range(size):
-                g += G[j, face[q]] * w[q]
-            if g < lowest:
-                lowest = g
-                entering = j
-        if entering < 0:
-            break
-        if not _append(G, L, face, size, entering):
-            barred[entering] = True  # in the affine hull of the face: cannot improve
+    return start
+
+
+@inner
+def _entering_vertex(G, b, face, size, inside, barred, w, tol):  # type: ignore[no-untyped-def]
+    """The vertex outside of the face that violates optimality most, or -1."""
+    level = 0.0  # of the gradient on the face
+    for p in range(size):
+        g = -b[face[p]]
+        for q in range(size):
+            g += G[face[p], face[q]] * w[q]
+        level += w[p] * g
+    entering = -1
+    lowest = level - tol
+    for j in range(G.shape[0]):
+        if inside[j] or barred[j]:
             continue
-        inside[entering] = True
-        w[size] = 0.0
-        size += 1
-        moved = False
-        while True:
-            _face_optimum(G, b, L, face, size, z, u)
-            step = 1.0
-            leaving = -1
-            for p in range(size):
-                if z[p] <= 0.0:
-                    ratio = w[p] / (w[p] - z[p]) if w[p] > 0.0 else 0.0
-                    if ratio < step:
-                        step = ratio
-                        leaving = p
-            if leaving < 0:
-                for p in range(size):
-                    w[p] = z[p]
-                moved = True
-                break
-            if step > 0.0:
-                moved = True
-            for p in range(size):
-                w[p] += step * (z[p] - w[p])
-            dropped = face[leaving]
-            inside[dropped] = False
-            if dropped == entering and not moved:
-                barred[entering] = True  # entered and left without a step: its violation was rounding
-            size = _remove(G, L, face, w, size, leaving)
-            if size == 1:
-                w[0] = 1.0
-                break
-            if dropped == entering and not moved:
-                break
-        if moved:
-            for j in range(K):
-                barred[j] = False
-    total = 0.0
+        g = -b[j]
+        for q in range(size):
+            g += G[j, face[q]] * w[q]
+        if g < lowest:
+            lowest = g
+            entering = j
+    return entering
+
+
+@inner
+def _move(w, z, size):  # type: ignore[no-untyped-def]
+    """Go from w towards z as far as no weight turns negative; returns the position that stops it, or -1, and how far."""
+    step = 1.0
+    leaving = -1
     for p in range(size):
-        total += w[p]
+        if z[p] <= 0.0:
+            ratio = w[p] / (w[p] - z[p]) if w[p] > 0.0 else 0.0
+            if ratio < step:
+                step = ratio
+                leaving = p
     for p in range(size):
-        w[p] /= total
-    return size
+        w[p] = z[p] if leaving < 0 else w[p] + step * (z[p] - w[p])
+    return leaving, step
 
 
 @compiled(VOID, READ_MATRIX, READ_MATRIX, MATRIX, FLOAT, INT)
 def _solve_rows(G, rhs, weights, tol, max_steps):  # type: ignore[no-untyped-def]
+    """Active set for each row. All functions are called from here: one within another is compiled once more."""
     K = G.shape[0]
     L = np.empty((K, K))
     face = np.empty(K, np.int64)
     inside = np.empty(K, np.bool_)
     barred = np.empty(K, np.bool_)
-    w = np.empty(K)
-    z = np.empty(K)
-    u = np.empty(K)
+    w, z, u, r = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
     for row in range(rhs.shape[0]):
         b = rhs[row]
-        size = _solve_one(G, b, L, face, inside, barred, w, z, u, tol, max_steps)
+        for j in range(K):
+            inside[j] = False
+            barred[j] = False
+        entering = _nearest_vertex(G, b)
+        face[0] = entering
+        inside[entering] = True
+        w[0] = 1.0
+        L[0, 0] = np.sqrt(G[entering, entering])
+        size = 1
+        for _ in range(max_steps):
+            entering = _entering_vertex(G, b, face, size, inside, barred, w, tol)
+            if entering < 0:
+                break
+            if not _append(G, L, face, size, entering):
+                barred[entering] = True  # in the affine hull of the face: cannot improve
+                continue
+            inside[entering] = True
+            w[size] = 0.0
+            size += 1
+            moved = False
+            while True:
+                _face_optimum(G, b, L, face, size, z, u, r)
+                leaving, step = _move(w, z, size)
+                moved = moved or step > 0.0
+                if leaving < 0:
+                    break
+                dropped = face[leaving]
+                inside[dropped] = False
+                rounding = dropped == entering and not moved  # entered and left without a step
+                if rounding:
+                    barred[entering] = True
+                size = _remove(G, L, face, w, size, leaving)
+                if size == 1:
+                    w[0] = 1.0
+                    break
+                if rounding:
+                    break
+            if moved:
+                for j in range(K):
+                    barred[j] = False
+        total = 0.0
         for p in range(size):
-            weights[row, face[p]] = w[p]
+            total += w[p]
+        for p in range(size):
+            weights[row, face[p]] = w[p] / total
