@@ -13,7 +13,8 @@ ROOT = Path(anchorwords.__file__).parent
 # Room or module -> place in the line; the longest name that fits counts. The record `model` stands before `anchors`, which
 # fill it. Of `storage`, the layouts stand beside what they hold.
 ORDER = {
-    "_printable": -1, "_version": 0, "_typing": 0, "exceptions": 0, "_namespace": 0.25, "_memory": 0.5, "_validation": 0.5,
+    "_printable": -1, "_convergence": -0.5,
+    "_version": 0, "_typing": 0, "exceptions": 0, "_namespace": 0.25, "_memory": 0.5, "_validation": 0.5,
     "_markdown": 0, "_lazy": 0, "records": 0.1, "_progress": 0.1, "storage": 0.6,
     "linalg.limits": 0.65, "linalg.parallel": 0.7, "linalg.sparse": 0.75,
     "linalg.tall": 0.75, "kernels": 0.8, "linalg": 1,

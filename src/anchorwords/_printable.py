@@ -40,3 +40,10 @@ def json_text(value: Any, **options: Any) -> str:
     # The line feeds between lines are ours: json.dumps has escaped those of the strings.
     odd = {char for char in set(text) - {"\n"} if _shown(char) == "\N{REPLACEMENT CHARACTER}" != char}
     return text.translate({ord(char): json.dumps(char)[1:-1] for char in odd}) if odd else text
+
+
+class PrintableException(Exception):
+    """Shows its message without control characters: words, ids and file names in it may come from a stranger."""
+
+    def __str__(self) -> str:
+        return printable_lines(super().__str__())

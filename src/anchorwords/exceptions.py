@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
+from typing import TYPE_CHECKING, Any
 
-from ._printable import printable_lines
-
-
-class _Printable(Exception):
-    """Shows its message without control characters: words, ids and file names in it may come from a stranger."""
-
-    def __str__(self) -> str:
-        return printable_lines(super().__str__())
+from ._printable import PrintableException
 
 
-class AnchorwordsError(_Printable):
+class AnchorwordsError(PrintableException):
     """Base of every error this package raises on purpose."""
 
 
@@ -46,25 +39,39 @@ class TooLargeError(AnchorwordsError, MemoryError):
     """A matrix or a corpus of this size does not fit in memory."""
 
 
-class ConvergenceWarning(_Printable, _SklearnConvergenceWarning):
-    """An iteration ended on its limit before its stop rule was met."""
-
-
-class DegenerateWarning(_Printable, UserWarning):
+class DegenerateWarning(PrintableException, UserWarning):
     """The statistics cannot carry what was asked of them; the result is valid but says less than it seems."""
 
 
-class FractionalCountsWarning(_Printable, UserWarning):
+class FractionalCountsWarning(PrintableException, UserWarning):
     """Counts are not whole numbers, so Eq. 1 is only approximately unbiased."""
 
 
-class UnknownWordWarning(_Printable, UserWarning):
+class UnknownWordWarning(PrintableException, UserWarning):
     """A word that was named is not among the words of the documents; the work goes on without it."""
 
 
-class GuidanceWarning(_Printable, UserWarning):
+class GuidanceWarning(PrintableException, UserWarning):
     """Guidance could not be followed as it was given: a seed word is not among the top words of its topic, for example."""
 
 
-class TextWarning(_Printable, UserWarning):
+class TextWarning(PrintableException, UserWarning):
     """Text was read, but not into what a reader would call words."""
+
+
+if TYPE_CHECKING:
+    from ._convergence import ConvergenceWarning as ConvergenceWarning
+
+
+def __getattr__(name: str) -> Any:
+    """ConvergenceWarning is a kind of scikit-learn's, which takes a second to import: only those who name it wait for it."""
+    if name == "ConvergenceWarning":
+        from ._convergence import ConvergenceWarning
+
+        globals()[name] = ConvergenceWarning
+        return ConvergenceWarning
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "ConvergenceWarning"})

@@ -16,7 +16,7 @@ def failing(monkeypatch, error):
         raise error
 
     monkeypatch.setattr(aw, "load_model", load_model)
-    monkeypatch.setattr(sys, "argv", ["anchorwords", "topics", "model"])
+    monkeypatch.setattr(sys, "argv", ["anchorwords", "similar", "model", "word"])
 
 
 @pytest.mark.parametrize(

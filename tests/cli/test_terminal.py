@@ -122,7 +122,7 @@ COMMANDS = {
     "merge nothing": (1, ["sketch", "merge", "{nowhere}", "{nowhere}", "-o", "{new/sketch}"]),
     "subtract nothing": (1, ["sketch", "subtract", "{nowhere}", "{nowhere}", "-o", "{new/sketch}"]),
     "a hostile tokenizer": (1, ["transform", "{tokenizer}", "{docs.txt}"]),
-    "a hostile parameter": (1, ["topics", "{parameters}"]),
+    "a hostile parameter": (1, ["transform", "{parameters}", "{docs.txt}"]),
     "a hostile version": (1, ["topics", "{version}"]),
     "no corpora": (1, ["reproduce", "--data", "{reproduce}", "-o", "{new/report}"]),
     "a wrong suffix": (2, ["transform", "{model}", "{corpus}", "-o", "{new/x}"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,7 +11,10 @@ from .._markdown import separator_of
 from .._printable import printable
 from ..records.table import counted
 from .console import remark
-from .options import Jobs, given_options, loaded, opened, with_reading
+from .options import Jobs, given_options, loaded, opened, record_of, with_reading
+
+if TYPE_CHECKING:
+    from ..model import TopicModel
 
 
 @with_reading
@@ -75,10 +78,10 @@ def edit(
 
     Example: anchorwords edit news-model -o news-split --split 4:3 --corpus news.csv --text-column text
     """
-    from .. import split_topic
     from ..edit.labels import read_labels
     from ..edit.topics import drop_topics, merge_topics, reduce_topics, rename_topics, reorder_topics
-    from ..storage.model_folder import require_writable_target
+    from ..model import as_topic_model
+    from ..storage.model_folder import require_writable_target, write_model
     from .console import working
 
     if not (merge or drop or rename or labels is not None or split or reduce is not None or order):
@@ -95,12 +98,14 @@ def edit(
     if model.exists() and output.exists() and output.samefile(model):
         raise typer.BadParameter(f"--output {output} is the model to edit, which stays as it is: name another folder.")
     replacing = (output / "model.json").exists()
-    fitted: Any = loaded(model)
+    fitted: Any = loaded(model) if splits else record_of(model)
     edited = fitted
     if labels is not None:
         edited = rename_topics(edited, read_labels(labels))
     if splits and corpus is not None:
-        fitted.model_.position(splits[0][0])  # an id that is not there is reported before documents are read
+        from .. import split_topic  # fits topics: the other edits do without what that needs
+
+        as_topic_model(fitted).position(splits[0][0])  # an id that is not there is reported before documents are read
         with opened(corpus, reading, quiet, jobs, like=fitted) as documents, working("Splitting", quiet):
             for topic, into in splits:
                 edited = split_topic(edited, topic, documents, into, n_jobs=jobs)
@@ -114,11 +119,11 @@ def edit(
         edited = reorder_topics(edited, first)
     if names:
         edited = rename_topics(edited, names)
-    edited.save(output)
-    done = edited.model_.edits[len(fitted.model_.edits) :]
-    for one in done:
+    before, after = as_topic_model(fitted), as_topic_model(edited)
+    write_model(output, after)
+    for one in after.edits[len(before.edits) :]:
         remark(one.sentence(), quiet)
-    _show(edited, output, replacing, words, as_json, quiet)
+    _show(after, output, replacing, words, as_json, quiet)
 
 
 def _check_documents(splitting: bool, corpus: str | None, reading: dict[str, Any]) -> None:
@@ -158,13 +163,12 @@ def _name(text: str) -> tuple[int, str]:
     return int(number), label
 
 
-def _show(edited: Any, output: Path, replacing: bool, words: int, as_json: bool, quiet: bool) -> None:
+def _show(record: TopicModel, output: Path, replacing: bool, words: int, as_json: bool, quiet: bool) -> None:
     from ..interpret.naming import topic_names
     from ..interpret.topic_words import by_prevalence, ranking_for, top_words
     from ..records.text import shortened
     from .output import print_json, written_to
 
-    record = edited.model_
     names, listed = topic_names(record), top_words(record, words, ranking=ranking_for(record))
     rows = [
         {

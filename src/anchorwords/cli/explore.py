@@ -11,7 +11,7 @@ import typer
 
 from .._printable import json_text
 from ..records.table import counted
-from .options import Jobs, Quiet, given_options, loaded, opened, with_reading
+from .options import Jobs, Quiet, given_options, loaded, opened, record_of, with_reading
 from .output import as_plain, suffix_of
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def explore(
     columns = _columns(corpus, time, freq, by, split)
     if output is None and not serve and not as_json:
         output = _PAGE
-    fitted = loaded(model)
+    fitted: Any = record_of(model) if corpus is None else loaded(model)
     with (
         _written(output, as_json) as partial,
         _source(fitted, corpus, reading, columns, quiet, jobs) as source,

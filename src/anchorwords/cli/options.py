@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # the numerical modules load when a command needs them, not f
     from ..corpus.corpus import Corpus
     from ..corpus.vocabulary_rule import VocabularyRule
     from ..estimator import AnchorTopicModel
+    from ..model import TopicModel
     from ..text_vectorizer import TextVectorizer
 
 READING, WORDS = "Reading documents", "Choosing words"
@@ -422,6 +423,13 @@ def loaded(path: Path) -> AnchorTopicModel:
 
     model: Any = load_model(path)
     return getattr(model, "estimator_", model)
+
+
+def record_of(path: Path) -> TopicModel:
+    """The topics of a model folder, for what needs no documents: scikit-learn and the kernels stay where they are."""
+    from ..storage.model_folder import read_model
+
+    return read_model(path)
 
 
 @contextmanager

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._markdown import markdown_escaped
-from .options import Jobs, Quiet, given_options, loaded, opened, with_reading
+from .options import Jobs, Quiet, given_options, loaded, opened, record_of, with_reading
 from .output import print_json
 
 if TYPE_CHECKING:
     from ..corpus.corpus import Corpus
     from ..estimator import AnchorTopicModel
-    from ..model import Edit
+    from ..model import Edit, TopicModel
 
 
 class Style(StrEnum):
@@ -135,11 +135,12 @@ def topics(
     """
     from .. import common_words as words_in_common
     from .. import topic_table
+    from ..model import as_topic_model
     from .console import remark
 
     _check(reading, anchors, documents, min_tokens, corpus)
     _check_tree(tree, cut)
-    fitted = loaded(model)
+    fitted: Any = record_of(model) if corpus is None else loaded(model)
     order = _ranking(fitted, ranking, weight, style, as_json)
     rows = topic_table(fitted, words, ranking=order, weight=weight)
     common = None if common_words is None else words_in_common(fitted, common_words)
@@ -151,7 +152,7 @@ def topics(
             _add_documents(rows, fitted, source, documents, min_tokens or 5, jobs, quiet)
     if tree is not None:
         _draw_tree(fitted, tree, cut, quiet)
-    edits = fitted.model_.edits if history else None
+    edits = as_topic_model(fitted).edits if history else None
     if as_json:
         more: dict[str, Any] = {} if common is None else {"common_words": common}
         more |= {} if edits is None else {"history": [vars(edit) | {"sentence": edit.sentence()} for edit in edits]}
@@ -165,7 +166,7 @@ def topics(
 
 
 def _ranking(
-    fitted: AnchorTopicModel, ranking: Ranking | None, weight: float | None, style: Style, as_json: bool
+    fitted: AnchorTopicModel | TopicModel, ranking: Ranking | None, weight: float | None, style: Style, as_json: bool
 ) -> str:
     """The order of words, or BadParameter where what was said does not go together."""
     from ..interpret.topic_words import ranking_for
@@ -204,7 +205,7 @@ def _check_tree(tree: Path | None, cut: int | None) -> None:
     require_drawable(tree, "--tree")
 
 
-def _draw_tree(fitted: AnchorTopicModel, path: Path, cut: int | None, quiet: bool) -> None:
+def _draw_tree(fitted: AnchorTopicModel | TopicModel, path: Path, cut: int | None, quiet: bool) -> None:
     from ..plot.hierarchy import hierarchy
     from .drawing import draw
 
@@ -219,7 +220,7 @@ def _source(
     return opened(corpus, reading, quiet, jobs, like=fitted)
 
 
-def _add_anchors(rows: list[dict[str, Any]], fitted: AnchorTopicModel, source: Corpus | None) -> None:
+def _add_anchors(rows: list[dict[str, Any]], fitted: AnchorTopicModel | TopicModel, source: Corpus | None) -> None:
     from .. import anchor_table
 
     for row, anchor in zip(rows, anchor_table(fitted, source), strict=True):
@@ -247,11 +248,12 @@ def _add_documents(
         )
 
 
-def _names(fitted: AnchorTopicModel) -> dict[int, str] | None:
+def _names(fitted: AnchorTopicModel | TopicModel) -> dict[int, str] | None:
     """Names of the topics by id if people gave any of them; the others are automatic."""
     from ..interpret.naming import topic_names
+    from ..model import as_topic_model
 
-    record = fitted.model_
+    record = as_topic_model(fitted)
     return None if record.labels is None else dict(zip(record.ids, topic_names(record), strict=True))
 
 

@@ -15,7 +15,6 @@ from ..metrics.evaluate import evaluate
 from ..metrics.reference import Reference
 from ..metrics.volume import ROWS_A_TOPIC
 from ..model import TopicModel
-from ..rectify.rectifiers import RECTIFIERS
 from .plain import name, number, numbers
 
 # What can be said without documents: of the model alone, or of its own co-occurrence.
@@ -171,8 +170,10 @@ def convergence(record: TopicModel) -> dict[str, Any] | None:
         return None
     given = made.parameters.get("rectifier")
     options: dict[str, Any] = given if isinstance(given, dict) else {"name": given or ""}
-    if isinstance(given, str) and given in RECTIFIERS:
-        options |= asdict(RECTIFIERS[given]())
+    if isinstance(given, str):
+        from ..rectify.rectifiers import RECTIFIERS  # not up there: it brings scikit-learn
+
+        options |= asdict(RECTIFIERS[given]()) if given in RECTIFIERS else {}
     steps = _thinned(len(history))
     return {
         "method": name(options.get("name", "")).upper(),

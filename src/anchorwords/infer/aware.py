@@ -29,7 +29,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from .._typing import FloatArray, SparseLike
-from ..exceptions import ConvergenceWarning, InputError
+from ..exceptions import InputError
 from ..linalg.simplex import simplex_least_squares
 from ..linalg.sparse import times_dense
 from ..model import Parts, TopicModel
@@ -132,6 +132,8 @@ def _ascend(G: FloatArray, targets: FloatArray, A: FloatArray, n_jobs: int | Non
         matrix, n_bound = _convex(G, matrix + length * change)
     if best.mismatch <= _FAR:
         return best
+    from ..exceptions import ConvergenceWarning  # brings scikit-learn
+
     warnings.warn(
         f"the average second moment of {n_docs} documents is {best.mismatch:.1%} from A after {step} steps: "
         + (

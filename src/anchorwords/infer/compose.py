@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..exceptions import ConvergenceWarning, InputError
+from ..exceptions import InputError
 from ..linalg.parallel import limited_threads
 from ..linalg.sparse import rows_between
 from ..model import TopicModel
@@ -114,6 +114,8 @@ def compositions(
             n_wide += int((~(part.gap <= _WIDE_GAP)).sum())
             yield part
     if n_wide:
+        from ..exceptions import ConvergenceWarning  # brings scikit-learn
+
         warnings.warn(
             f"{n_wide} documents were not solved to optimality: their objective a token may be up to {widest:.1g} below the "
             "best.",

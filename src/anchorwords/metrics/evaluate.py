@@ -16,7 +16,6 @@ from ..interpret.naming import topic_names
 from ..interpret.topic_words import stability_by_topic
 from ..linalg.parallel import limited_threads, one_library_thread
 from ..model import Stability, TopicModel, as_topic_model
-from ..rectify.result import Rectified
 from ..sources.convert import read_by
 from .accuracy import measure_approximation, measure_recovery, rows_and_product
 from .catalogue import BY_NAME, METRICS
@@ -206,10 +205,14 @@ def _wanted(metrics: Iterable[str] | None) -> set[str]:
 
 def _rectified(rectified: Any, record: TopicModel) -> tuple[TopicModel, FloatArray | None]:
     """The model with the compression it was read off, or the model and the matrix it was read off."""
+    if rectified is None:
+        return record, None
+    from ..rectify.result import Rectified  # brings scikit-learn, which a page without documents does without
+
     if isinstance(rectified, Rectified):
         if rectified.Y is None:
             return record, matrix_in_words(record, rectified.C, "rectified")
         if rectified.Y.shape[0] != record.n_words:
             raise InputError(f"the model has {record.n_words} words, but rectified has {rectified.Y.shape[0]}.")
         return replace(record, Y=rectified.Y), None
-    return record, None if rectified is None else matrix_in_words(record, rectified, "rectified")
+    return record, matrix_in_words(record, rectified, "rectified")

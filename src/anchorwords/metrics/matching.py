@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
-from scipy.spatial.distance import cdist
 
 from .._typing import FloatArray, IntArray
 from ..exceptions import InputError
@@ -45,6 +43,8 @@ def match_topics(B: Any, other: Any) -> Matching:
 
 def topic_distances(B: Any, other: Any) -> FloatArray:
     """Total variation between each topic of one model and each of another over the same words, (K, K')."""
+    from scipy.spatial.distance import cdist
+
     first, second = np.asarray(B, dtype=np.float64), np.asarray(other, dtype=np.float64)
     cost = np.zeros((first.shape[1], second.shape[1]))
     for start in range(0, first.shape[0], _WORDS):
@@ -58,6 +58,8 @@ def best_pairing(distances: FloatArray, farthest: float = np.inf) -> Matching:
 
     A topic without a partner counts as one at that distance, so that a pair is made only where it brings topics nearer.
     """
+    from scipy.optimize import linear_sum_assignment
+
     rows, columns = linear_sum_assignment(np.minimum(distances, farthest))
     near = distances[rows, columns] < farthest
     other = np.full(distances.shape[0], -1, dtype=np.intp)

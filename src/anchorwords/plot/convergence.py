@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..exceptions import InputError
-from ..rectify.result import Rectified
 from .style import GREY, legend_text, own_axes, series_style, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from ..rectify.result import Rectified
 
 _NAMES = {
     "change": "relative change of the iterate",
@@ -46,6 +47,8 @@ def convergence(
         raise InputError(f"quantity must be one of {', '.join(_NAMES)}, but is {quantity!r}.")
     if not rectified:
         raise InputError("there is nothing to draw: give a Rectified, or several by name.")
+    from ..rectify.result import Rectified  # not up there: it brings scikit-learn
+
     runs = {rectified.method.upper(): rectified} if isinstance(rectified, Rectified) else dict(rectified)
     with style():
         from matplotlib.ticker import MaxNLocator

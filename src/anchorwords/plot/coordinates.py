@@ -18,7 +18,6 @@ from .._validation import as_real_array, require_square
 from ..anchors.lowrank import normalised_coordinates
 from ..exceptions import InputError
 from ..model import as_topic_model
-from ..rectify.result import Rectified
 
 # Below this many words a full decomposition is quicker than an iterative one, which needs more than a few rows.
 _SMALL = 64
@@ -60,10 +59,12 @@ def space_coordinates(model: Any, rectified: Any = None) -> SpaceCoordinates:
         Each axis points to where the words reach farther (positive third moment).
     """
     record = as_topic_model(model)
-    if isinstance(rectified, Rectified):
-        compressed, rectified = rectified.Y, rectified.C
-    else:
-        compressed = record.Y if rectified is None else None
+    compressed = record.Y if rectified is None else None
+    if rectified is not None:
+        from ..rectify.result import Rectified  # brings scikit-learn, which a page does without
+
+        if isinstance(rectified, Rectified):
+            compressed, rectified = rectified.Y, rectified.C
     given = rectified if compressed is None else compressed
     if given is None:
         raise InputError(
