@@ -51,6 +51,7 @@ TABLES = {
         "docs/effects.md": ("effects",),
         "docs/items.md": ("items",),
         "docs/time-and-groups.md": ("trends",),
+        "docs/platforms.md": ("first_use",),
         "docs/reliability.md": ("campaign",),
     }.items()
 }

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         top_indices,
         top_words,
     )
+    from .kernels.ahead import warmup
     from .loading import load_model
     from .metrics.evaluate import evaluate
     from .model import Stability, TopicFlag, TopicModel
@@ -135,6 +136,7 @@ _HOME = {
     "topic_hierarchy": "interpret.hierarchy",
     "topic_table": "interpret.topic_table",
     "topics_over_time": "trends.over_time",
+    "warmup": "kernels.ahead",
 }
 _ROOMS = ("datasets", "exceptions", "export", "metrics", "plot")
 
@@ -206,6 +208,7 @@ __all__ = [
     "topic_hierarchy",
     "topic_table",
     "topics_over_time",
+    "warmup",
 ]
 
 

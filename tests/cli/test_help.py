@@ -11,9 +11,10 @@ from anchorwords.cli.app import app
 COMMANDS = [
     ("demo",), ("import",), ("fit",), ("scan",), ("topics",), ("explore",), ("transform",), ("evaluate",), ("compare",),
     ("groups",), ("trends",), ("effects",), ("edit",), ("similar",), ("predict",), ("export",), ("reproduce",),
+    ("warmup",),
     ("sketch", "build"), ("sketch", "merge"), ("sketch", "subtract"), ("sketch", "info"),
 ]  # fmt: skip
-WITHOUT_ARGUMENTS = {("demo",), ("reproduce",)}
+WITHOUT_ARGUMENTS = {("demo",), ("reproduce",), ("warmup",)}
 # Drawn by rich around the text.
 BORDERS = "╭╮╰╯─│"
 

@@ -7,6 +7,11 @@ import pytest
 
 from anchorwords.kernels import newton
 
+# As plain Python.
+slopes_and_curvatures, couple_topics, bounded_solve = (
+    function.py_func for function in (newton.slopes_and_curvatures, newton.couple_topics, newton.bounded_solve)
+)
+
 
 def a_problem(seed, K, T=8):
     rng = np.random.default_rng(seed)
@@ -37,14 +42,14 @@ def test_slopes_and_curvatures(K):
     rng, rows, w, _, _ = a_problem(K, K)
     share, a, p, damping = rng.random(8), rng.random(K), rng.random(8), 0.25
     r, root, h, slope, D = np.empty(8), np.empty(8), np.empty(K), np.empty(K), np.empty(K)
-    gap = newton.slopes_and_curvatures(rows, share, a, w, p, damping, r, root, h, slope, D)
+    gap = slopes_and_curvatures(rows, share, a, w, p, damping, r, root, h, slope, D)
     g = rows @ (share / p)
     np.testing.assert_allclose(h, (rows**2) @ (share / p**2))
     np.testing.assert_allclose(slope, g + a / w - 1.0)
     np.testing.assert_allclose(D, (np.maximum(1.0 - g, a / w) + damping) / w)
     assert gap == max(slope.max(), 0.0)
     w[0] = np.nan
-    assert newton.slopes_and_curvatures(rows, share, a, w, p, damping, r, root, h, slope, D) == np.inf
+    assert slopes_and_curvatures(rows, share, a, w, p, damping, r, root, h, slope, D) == np.inf
 
 
 def test_sums_are_of_the_precision_of_the_vectors():
@@ -63,7 +68,7 @@ def test_topics_are_split_by_their_curvature(K):
     _, rows, _, root, D = a_problem(K, K)
     order, U, H = np.empty(K, np.int64), np.empty((K, 8)), np.full((K, K), np.nan)
     curvature = ((rows * root) ** 2).sum(axis=1)
-    size = newton.couple_topics(rows, root, curvature, D, order, U, H)
+    size = couple_topics(rows, root, curvature, D, order, U, H)
     np.testing.assert_array_equal(np.sort(order), np.arange(K))
     assert set(order[:size]) == set(np.flatnonzero(curvature >= newton._COUPLED * D))
     first = rows[order[:size]] * root
@@ -76,15 +81,15 @@ def moves(rows, root, slope, D, w):
     """The moves of one Newton step, as the kernel puts them together."""
     K, T = rows.shape
     order, U, H, L = np.empty(K, np.int64), np.empty((K, T)), np.empty((K, K)), np.empty((K, K))
-    size = newton.couple_topics(rows, root, ((rows * root) ** 2).sum(axis=1), D, order, U, H)
+    size = couple_topics(rows, root, ((rows * root) ** 2).sum(axis=1), D, order, U, H)
     together, alone, low = order[:size], order[size:], (newton.KEEP - 1.0) * w
     move, z, free = np.empty(K), np.empty(K), np.empty(K, np.int64)
     move[alone] = np.maximum(slope[alone] / D[alone], low[alone])
     left = slope[together] - U[:size] @ (root * (rows[alone].T @ move[alone]))
-    newton.bounded_solve(H, left.copy(), w, move, order, size, L, False, z, free)
+    bounded_solve(H, left.copy(), w, move, order, size, L, False, z, free)
     if (move > low).all():  # the factor is then that of all topics, and may be used once more
         again = move.copy()
-        newton.bounded_solve(H, left.copy(), w, again, order, size, L, True, z, free)
+        bounded_solve(H, left.copy(), w, again, order, size, L, True, z, free)
         np.testing.assert_array_equal(again, move)
     return move, together, alone
 

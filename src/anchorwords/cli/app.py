@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 from .._printable import printable_lines
 from .._version import __version__
 from .compare import compare
+from .compiling import stop_compiling
 from .console import tell
 from .demo import demo
 from .edit import edit
@@ -34,6 +35,7 @@ from .sketch import sketch_app
 from .topics import topics
 from .transform import transform
 from .trends import trends
+from .warmup import warmup
 
 
 class _Commands(TyperGroup):
@@ -87,6 +89,7 @@ add_command(app, similar)
 add_command(app, predict)
 add_command(app, export)
 add_command(app, reproduce)
+add_command(app, warmup)
 app.add_typer(sketch_app)
 
 
@@ -131,6 +134,8 @@ def _run() -> None:
             raise
         tell(f"error: {sentence}", style="bold red")
         sys.exit(1)
+    finally:
+        stop_compiling()
 
 
 def _sentence_of(error: Exception) -> str | None:

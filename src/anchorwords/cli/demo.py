@@ -45,7 +45,9 @@ def demo(
     from .. import TextTopicModel, TextVectorizer, topic_table
     from ..datasets import DOCSTRING_STOP_WORDS, docstring_texts
     from ..interpret.topic_words import ranking_for
+    from ..kernels.ahead import ALL
     from ..storage.writing import require_writable_file
+    from .compiling import compile_now
     from .console import error_console, fit_progress, say
     from .tables import print_topics
 
@@ -53,6 +55,7 @@ def demo(
         raise typer.BadParameter(f"--output {output} cannot be written: name a file in a folder that is there")
     if not (no_page or as_json):
         require_writable_file(output)
+    compile_now(*ALL, quiet=quiet)
     if not quiet:
         error_console().print(
             "Reading the docstrings of NumPy, SciPy, scikit-learn and Python (about 20 s the first time, then cached) ...",

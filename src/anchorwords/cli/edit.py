@@ -98,7 +98,7 @@ def edit(
     if model.exists() and output.exists() and output.samefile(model):
         raise typer.BadParameter(f"--output {output} is the model to edit, which stays as it is: name another folder.")
     replacing = (output / "model.json").exists()
-    fitted: Any = loaded(model) if splits else record_of(model)
+    fitted: Any = loaded(model, corpus, quiet) if splits else record_of(model)
     edited = fitted
     if labels is not None:
         edited = rename_topics(edited, read_labels(labels))

@@ -100,7 +100,7 @@ def effects(
     require_drawable(plot)
     if output is not None:
         require_writable_file(output)
-    fitted = loaded(model)
+    fitted = loaded(model, source, quiet)
     columns = [*named_columns(formula), *([] if weights is None else [weights])]
     with opened(source, reading, quiet, jobs, like=fitted, column=columns) as corpus, working("Documents", quiet):
         found = estimate_effects(

@@ -67,7 +67,7 @@ def evaluate(
     if metric and (unknown := [name for name in metric if name not in names]):
         raise typer.BadParameter(f"there is no metric {unknown[0]}; the names are {', '.join(names)}")
     checked_replicates(replicates)
-    fitted = loaded(model)
+    fitted = loaded(model, source, quiet)
     with opened(source, reading, quiet, jobs, like=fitted) as corpus:
         with working("Measuring", quiet):
             kept = kept_as_for_fit(fitted, corpus)

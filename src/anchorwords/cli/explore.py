@@ -97,7 +97,7 @@ def explore(
     columns = _columns(corpus, time, freq, by, split)
     if output is None and not serve and not as_json:
         output = _PAGE
-    fitted: Any = record_of(model) if corpus is None else loaded(model)
+    fitted: Any = record_of(model) if corpus is None else loaded(model, corpus, quiet)
     with (
         _written(output, as_json) as partial,
         _source(fitted, corpus, reading, columns, quiet, jobs) as source,

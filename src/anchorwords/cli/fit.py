@@ -221,6 +221,8 @@ def _fit_sketch(
 ) -> tuple[AnchorTopicModel, dict[str, Any]]:
     from .. import AnchorTopicModel, load_sketch
     from ..corpus.vocabulary_rule import VocabularyRule
+    from ..kernels.ahead import LEARNING
+    from .compiling import compile_now
     from .console import fit_progress, remark
 
     given = sorted(name for name, value in choosing.items() if value is not None and name != "min_df")
@@ -235,6 +237,7 @@ def _fit_sketch(
     remark("a sketch holds no documents to refine topics on: these are the paper's", quiet)
     parameters = own.added_to(guiding.parameters(set(sketch.words(min_df)), lowercase=_lowercases(sketch.text_rule)))
     model = AnchorTopicModel.from_preset(guiding.preset, topics, **parameters)
+    compile_now(*LEARNING, quiet=quiet)
     with fit_progress(quiet) as progress:
         model.fit(sketch, progress=progress, min_df=min_df)
     return model, {

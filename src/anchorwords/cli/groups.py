@@ -102,7 +102,7 @@ def groups(
     require_drawable(plot)
     if output is not None:
         require_writable_file(output)
-    fitted = loaded(model)
+    fitted = loaded(model, source, quiet)
     for topic in wanted or ():
         fitted.model_.position(topic)  # an unknown id is reported before documents are read
     with opened(source, reading, quiet, jobs, like=fitted, column=by) as corpus, working("Documents", quiet):

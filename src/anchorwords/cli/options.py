@@ -417,12 +417,26 @@ def _option(name: str) -> str:
     return spelled.get(name, f"--{name.replace('_', '-')}")
 
 
-def loaded(path: Path) -> AnchorTopicModel:
-    """The estimator of a model folder, which takes counts: documents are read by :func:`opened`."""
+def loaded(path: Path, source: str | None = None, quiet: bool = True) -> AnchorTopicModel:
+    """The estimator of a model folder, which takes counts: documents are read by :func:`opened`.
+
+    The kernels that documents from ``source`` need are compiled meanwhile, as by :func:`prepare`.
+    """
+    if source is not None:
+        prepare(path, source, quiet)
     from .. import load_model
 
     model: Any = load_model(path)
     return getattr(model, "estimator_", model)
+
+
+def prepare(path: Path, source: str, quiet: bool) -> None:
+    """Start to compile what topic proportions of documents need, unless it is compiled."""
+    if path.exists() and _may_be_read(source):
+        from ..kernels.ahead import INFERENCE, READING
+        from .compiling import compile_ahead
+
+        compile_ahead(*READING, *INFERENCE, quiet=quiet)
 
 
 def record_of(path: Path) -> TopicModel:
@@ -451,9 +465,15 @@ def opened(
     from .. import import_corpus, open_corpus
     from ..corpus.reading_options import contradicting_options
     from ..corpus.stored import is_corpus_folder
+    from ..kernels.ahead import INFERENCE, LEARNING, READING
     from ..storage.writing import scratch_folder
+    from .compiling import await_kernels, compile_ahead
     from .console import reading_progress
 
+    if _may_be_read(source):
+        read = () if is_corpus_folder(Path(source)) else READING
+        compile_ahead(*read, *(LEARNING if like is None else INFERENCE), quiet=quiet)
+    await_kernels(quiet)
     if source != "-" and reading["format"] in ("auto", "corpus") and is_corpus_folder(Path(source)):
         given = given_options(reading)
         if given:
@@ -478,6 +498,11 @@ def opened(
         with reading_progress(quiet) as progress:
             corpus = import_corpus(documents, folder / "corpus", **options, n_jobs=jobs, progress=progress)
         yield corpus
+
+
+def _may_be_read(source: str) -> bool:
+    """Whether it is worth while to prepare for reading; what is not there is reported by those who read."""
+    return source == "-" or Path(source).exists()
 
 
 def readable(source: str, reading: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

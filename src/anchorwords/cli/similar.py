@@ -62,10 +62,17 @@ def predict(
 
     Example: anchorwords predict playlists-model radiohead portishead -n 20
     """
-    from .. import predict_words
+    from ..kernels.ahead import INFERENCE
+    from .compiling import await_kernels, compile_ahead
     from .tables import Listing, print_listing
 
-    rows = predict_words(loaded(model), list(words), n).rows()
+    if model.exists():
+        compile_ahead(*INFERENCE, quiet=as_json)
+    from .. import predict_words  # after that: it takes a second to import
+
+    fitted = loaded(model)
+    await_kernels(quiet=as_json)
+    rows = predict_words(fitted, list(words), n).rows()
     if as_json:
         print_json(rows)
         return

@@ -140,7 +140,7 @@ def topics(
 
     _check(reading, anchors, documents, min_tokens, corpus)
     _check_tree(tree, cut)
-    fitted: Any = record_of(model) if corpus is None else loaded(model)
+    fitted: Any = record_of(model) if corpus is None else loaded(model, corpus, quiet)
     order = _ranking(fitted, ranking, weight, style, as_json)
     rows = topic_table(fitted, words, ranking=order, weight=weight)
     common = None if common_words is None else words_in_common(fitted, common_words)

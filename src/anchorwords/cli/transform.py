@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..records.table import counted
-from .options import Jobs, Json, Quiet, Source, Spreadsheet, loaded, opened, with_reading
+from .options import Jobs, Json, Quiet, Source, Spreadsheet, loaded, opened, prepare, with_reading
 from .output import print_json, suffix_of
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def transform(
 
     Example: anchorwords transform kos-model held-out.txt -o held-out.parquet --perplexity
     """
+    prepare(model, source, quiet)  # before the imports, which take a second
     from ..export import write_compositions
     from ..export.document_topics import PassingDocuments
     from ..export.weights import SUFFIXES, TABLES, require_writer, weight_lines
@@ -83,7 +84,7 @@ def transform(
         raise typer.BadParameter(f"--spreadsheet is about tables, {' and '.join(TABLES)}: leave it out")
     if output is not None:
         require_writable_file(output)
-    fitted = loaded(model)
+    fitted = loaded(model, source, quiet)
     fitted.n_jobs = jobs
     chosen = check_method(fitted.composition if method is None else method.value)
     if chosen == Method.prior_aware and fitted.model_.inference.composition_dual is None:

@@ -12,6 +12,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba import types
+from numba.core.compiler import Compiler
 from numba.extending import register_jitable
 
 logger = logging.getLogger("anchorwords.linalg")
@@ -67,6 +68,15 @@ _SINGLE = {
 _REORDER = {"reassoc", "contract", "nsz"}
 
 
+class _ApartCompiler(Compiler):
+    """numba's compiler for functions whose arrays do not overlap: it makes no second form of each loop in case they do."""
+
+    def define_pipelines(self) -> list[Any]:
+        """The passes."""
+        self.state.flags.noalias = True
+        return super().define_pipelines()  # type: ignore[no-untyped-call]
+
+
 class Kernel:
     """A function that is compiled when it is first called, for the types given and no others.
 
@@ -98,6 +108,27 @@ class Kernel:
         self._forms: list[Callable[..., Any] | None] = [None] * len(signatures)
         update_wrapper(self, function)
 
+    def compile(self) -> None:
+        """Compile all forms, or load them from the cache."""
+        for form in range(len(self._forms)):
+            self._compiled(form)
+
+    def is_cached(self) -> bool | None:
+        """Whether all forms are in numba's cache; None if that cannot be said, such as without a folder for a cache."""
+        try:
+            dispatcher: Any = numba.njit(cache=True, **self._options)(self.py_func)
+        except RuntimeError:
+            return None
+        try:  # loading the forms would do without numba's internals, but takes ten times as long
+            cache, codegen = dispatcher._cache, dispatcher.targetctx.codegen()
+            known = cache._cache_file._load_index()
+            return all(cache._index_key(form, codegen) in known for form in self._signatures)
+        except AttributeError:  # a numba that keeps its cache in another way
+            return None
+        except Exception as error:  # what numba cannot read it compiles anew
+            logger.debug("the cache of kernel %s cannot be read: %s", self.py_func.__name__, error)
+            return False
+
     def __call__(self, *arguments: Any) -> Any:
         """Run the compiled form."""
         single = len(self._forms) > 1 and arguments[-1].dtype == np.float32
@@ -128,7 +159,12 @@ class Kernel:
 
 
 def compiled(
-    result: Any, *arguments: Any, reorder: bool = False, single: bool = False, straight: bool = False
+    result: Any,
+    *arguments: Any,
+    reorder: bool = False,
+    single: bool = False,
+    straight: bool = False,
+    apart: bool = False,
 ) -> Callable[[Callable[..., Any]], Kernel]:
     """Make a function a kernel for these types: see :class:`Kernel`.
 
@@ -136,25 +172,28 @@ def compiled(
     that may differ between kinds of processor. ``single=True`` adds a second form in which every float64 array is
     float32, chosen by the last argument. ``straight=True`` is for kernels unrolled by hand: it has the compiler look for
     vectors in straight-line code and not in loops, where it would gather numbers from all over memory into one vector.
+    ``apart=True`` promises that no two arrays overlap unless both are only read, which large kernels compile quicker with.
     """
     signatures = [result(*arguments)]
     if single:
         signatures.append(result(*(_SINGLE.get(argument, argument) for argument in arguments)))
 
     def decorate(function: Callable[..., Any]) -> Kernel:
-        return Kernel(function, signatures, straight, fastmath=_REORDER if reorder else False)
+        compiler = {"pipeline_class": _ApartCompiler} if apart else {}
+        return Kernel(function, signatures, straight, fastmath=_REORDER if reorder else False, **compiler)
 
     return decorate
 
 
 def inner(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a function callable from kernels; called from Python it is plain Python."""
-    return register_jitable(error_model="numpy", no_cfunc_wrapper=True)(function)
+    """Make a function callable from kernels; called from Python it is plain Python. Its arrays must not overlap."""
+    return register_jitable(error_model="numpy", no_cfunc_wrapper=True, pipeline_class=_ApartCompiler)(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """As :func:`inner`, for functions so short that counting the references to their arrays would cost more than they.
+    """As :func:`inner`, for functions that are called in one place, or are so short that a call would cost more than they.
 
-    numba puts their code where they are called before it looks at types, which is also the quickest way to compile them.
+    numba puts their code where they are called before it looks at types: the quickest way to compile them, but for long
+    functions within each other, which are copied at each level. Their source is ``py_func``.
     """
     return numba.njit(error_model="numpy", inline="always")(function)

@@ -17,14 +17,15 @@ The rows and the curvature are in single precision; what is certified (p, the sl
 
 The compiler puts a copy of each function into the kernel for each place that calls it, and one within another is compiled
 once more at each level. So that compilation takes four seconds and not thirteen, the kernel calls these functions itself,
-bounds are passed instead of slices, and loops are written out instead of calling functions of arrays.
+those with one place are put there before anything is compiled, bounds are passed instead of slices, and loops are written
+out instead of calling functions of arrays.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .compiled import inner
+from .compiled import inlined, inner
 
 # A topic moves by itself where the likelihood's curvature along it is less than this share of the prior's.
 _COUPLED = 0.2
@@ -64,7 +65,7 @@ def topic_products(rows, K, r, g):  # type: ignore[no-untyped-def]
         g[k], g[k1], g[k2], g[k3] = s0, s1, s2, s3
 
 
-@inner
+@inlined
 def slopes_and_curvatures(rows, share, a, w, p, damping, r, root, h, slope, D):  # type: ignore[no-untyped-def]
     """Fill the slopes and the curvatures of likelihood and prior, two topics at a time; returns the gap."""
     K, T = rows.shape
@@ -93,7 +94,7 @@ def slopes_and_curvatures(rows, share, a, w, p, damping, r, root, h, slope, D): 
     return gap if np.isfinite(total) else np.inf
 
 
-@inner
+@inlined
 def couple_topics(rows, root, h, D, order, U, H):  # type: ignore[no-untyped-def]
     """Put the topics that depend on each other first, fill U and H, their curvature; returns their number.
 
@@ -130,7 +131,7 @@ def couple_topics(rows, root, h, D, order, U, H):  # type: ignore[no-untyped-def
     return size
 
 
-@inner
+@inlined
 def _factorise(H, L, free, n):  # type: ignore[no-untyped-def]
     """Transposed Cholesky factor of H on the free topics, its diagonal inverted; pivots lost to rounding are held up."""
     for j in range(n):
@@ -152,7 +153,7 @@ def _factorise(H, L, free, n):  # type: ignore[no-untyped-def]
             row[i] *= inverse
 
 
-@inner
+@inlined
 def bounded_solve(H, y, w, move, order, size, L, factored, z, free):  # type: ignore[no-untyped-def]
     """Solve H move = y for the first topics in order; where that takes some too far they stop, and it starts anew."""
     n = size
@@ -192,7 +193,7 @@ def bounded_solve(H, y, w, move, order, size, L, factored, z, free):  # type: ig
         n = kept
 
 
-@inner
+@inlined
 def advance(share, a, w, p, T, move, q, rise):  # type: ignore[no-untyped-def]
     """Go along the move, less far where the objective would fall more than half as steeply as it rose; returns how far."""
     K = w.size

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .._typing import FloatArray
 from ..linalg.parallel import for_each_block
-from .compiled import CSR, INT, MATRIX, READ_SINGLE_MATRIX, READ_VECTOR, VECTOR, VOID, compiled, inner
+from .compiled import CSR, INT, MATRIX, READ_SINGLE_MATRIX, READ_VECTOR, VECTOR, VOID, compiled, inlined
 from .newton import KEEP, add_topics, advance, bounded_solve, couple_topics, slopes_and_curvatures, topic_products
 from .protocol import PROPORTIONS_GAP as GAP
 from .protocol import CsrParts, Proportions
@@ -48,7 +48,7 @@ def compose(
     return Proportions(weights, likelihood, n_known, gap)
 
 
-@inner
+@inlined
 def _em_steps(rows, share, a, w, every):  # type: ignore[no-untyped-def]
     """w_k <- w_k g_k + a_k, after the first time twice with the same g; False where that leads out of single precision."""
     K, T = rows.shape
@@ -79,7 +79,7 @@ def _em_steps(rows, share, a, w, every):  # type: ignore[no-untyped-def]
     return least > 0.0 and np.isfinite(total)
 
 
-@inner
+@inlined
 def _charge(rows, fees, tokens, w, d):  # type: ignore[no-untyped-def]
     """Divide the rows of topics by d_k = 1 + f_k / (their tokens so far)."""
     K, T = rows.shape
@@ -91,7 +91,7 @@ def _charge(rows, fees, tokens, w, d):  # type: ignore[no-untyped-def]
             row[t] *= factor
 
 
-@inner
+@inlined
 def _mean(alpha, parameters, tokens, w, d):  # type: ignore[no-untyped-def]
     """Fill w with the mean of the Dirichlet that has the tokens of each topic at the solution w, beside its parameters.
 
@@ -108,7 +108,7 @@ def _mean(alpha, parameters, tokens, w, d):  # type: ignore[no-untyped-def]
         d[k] *= w[k]
 
 
-@inner
+@inlined
 def _lay_out(of_words, words, rows):  # type: ignore[no-untyped-def]
     """Fill rows = of_words[words]', four words at a time."""
     K, T = rows.shape
@@ -120,7 +120,7 @@ def _lay_out(of_words, words, rows):  # type: ignore[no-untyped-def]
 
 @compiled(
     VOID, *CSR, READ_SINGLE_MATRIX, READ_VECTOR, READ_VECTOR, READ_VECTOR, READ_VECTOR, INT, MATRIX, VECTOR, VECTOR, VECTOR,
-    reorder=True,
+    reorder=True, apart=True,
 )  # fmt: skip
 def _compose_rows(  # type: ignore[no-untyped-def]
     indptr, indices, data, of_words, chance, alpha, fees, parameters, first, weights, likelihood, n_known, gap
