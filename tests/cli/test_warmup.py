@@ -47,6 +47,14 @@ def test_quiet_says_nothing(few_missing, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_what_does_without_the_kernels_does_not_wait(few_missing):
+    compiling.compile_ahead("text", quiet=True)
+    compiling.await_kernels(True, ("marks", "proportions"))
+    assert compiling._running
+    compiling.await_kernels(True, ("marks", "gram"))
+    assert not compiling._running
+
+
 def test_a_command_that_fails_leaves_no_process(few_missing):
     compiling.compile_ahead("text", quiet=True)
     processes = list(compiling._running[0]._processes)

@@ -100,7 +100,7 @@ def test_warmup_compiles_here_what_no_process_could(monkeypatch):
     compiled = []
     monkeypatch.setattr(ahead, "missing_kernels", lambda: list(QUICK))
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    monkeypatch.setattr(Kernel, "compile", lambda kernel: compiled.append(kernel.py_func.__name__))
+    monkeypatch.setattr(Kernel, "build", lambda kernel: compiled.append(kernel.py_func.__name__))
     assert aw.warmup() == 2
     assert compiled == ["_add_pairs", "_fill_slots"]
     with pytest.raises(aw.exceptions.InputError, match="n_jobs"):
@@ -121,6 +121,7 @@ def test_a_cache_that_cannot_be_read_counts_as_empty(empty_cache):
     assert "text._fill_slots" in ahead.missing_kernels()
 
 
-def test_a_process_reports_what_it_compiled(capsys):
+def test_a_process_reports_what_it_compiled(capsys, monkeypatch):
+    monkeypatch.setattr(ahead.gc, "disable", lambda: None)  # this process goes on
     ahead.main(QUICK)
     assert capsys.readouterr().out.split() == QUICK

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -34,8 +34,10 @@ def compile_now(*modules: str, quiet: bool) -> None:
     await_kernels(quiet)
 
 
-def await_kernels(quiet: bool) -> None:
-    """Return when what was started is compiled, with a bar on a terminal."""
+def await_kernels(quiet: bool, for_modules: Collection[str] | None = None) -> None:
+    """Return when what was started is compiled, with a bar on a terminal; at once if nothing of these modules is in it."""
+    if for_modules is not None and all(running.modules.isdisjoint(for_modules) for running in _running):
+        return
     try:
         for compilation in _running:
             with compiling_progress(quiet) as progress:

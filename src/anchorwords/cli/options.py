@@ -473,14 +473,16 @@ def opened(
     if _may_be_read(source):
         read = () if is_corpus_folder(Path(source)) else READING
         compile_ahead(*read, *(LEARNING if like is None else INFERENCE), quiet=quiet)
-    await_kernels(quiet)
+    await_kernels(quiet, READING)
     if source != "-" and reading["format"] in ("auto", "corpus") and is_corpus_folder(Path(source)):
         given = given_options(reading)
         if given:
             raise typer.BadParameter(
                 f"{source} is a corpus, whose words are counted already: {', '.join(given)} belongs to its import"
             )
-        yield open_corpus(source)
+        stored = open_corpus(source)
+        await_kernels(quiet)
+        yield stored
         return
     documents, options = readable(source, reading)
     options |= {"like": like, "every_word": every_word}
@@ -497,6 +499,7 @@ def opened(
     with scratch_folder() as folder:
         with reading_progress(quiet) as progress:
             corpus = import_corpus(documents, folder / "corpus", **options, n_jobs=jobs, progress=progress)
+        await_kernels(quiet)  # reading has gone on beside those that it does without
         yield corpus
 
 

@@ -108,7 +108,7 @@ class Kernel:
         self._forms: list[Callable[..., Any] | None] = [None] * len(signatures)
         update_wrapper(self, function)
 
-    def compile(self) -> None:
+    def build(self) -> None:
         """Compile all forms, or load them from the cache."""
         for form in range(len(self._forms)):
             self._compiled(form)
