@@ -41,7 +41,7 @@ _SECONDS = {
     "sweep._lose_rows": 0.4,
     "text._find_each": 0.4,
     "pairs._pair_product": 0.4,
-    "pairs._pair_curvature": 0.3,
+    "pairs._moved_entries": 0.3,
 }
 _USUAL = 0.2
 # Seconds for a process to start, import numba and compile the first line.

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .._typing import FloatArray
-from ..exceptions import ConvergenceWarning
 from ..linalg.fixed_point import FixedPoint, Iteration
 
 logger = logging.getLogger("anchorwords.fit")
@@ -66,6 +65,8 @@ class Rectified:
 def warn_unless_converged(method: str, end: FixedPoint[Any], tol: float) -> None:
     """Warn when the step limit, not the stop rule, ended a rectification."""
     if not end.converged:
+        from ..exceptions import ConvergenceWarning  # imports scikit-learn
+
         warnings.warn(
             f"{method} rectification ended on max_iter={len(end.history)} with violation "
             f"{end.history[-1].violation:.2g} above tol={tol:g}: raise max_iter for a converged answer (in the "

@@ -11,7 +11,7 @@ from .._namespace import array_namespace, is_array, is_numpy, to_numpy
 from .._namespace import like as as_like
 from .._typing import SymmetricOperator
 from .._validation import as_real_array, check_n_components, check_square_symmetric
-from ..exceptions import ConvergenceWarning, InputError
+from ..exceptions import InputError
 from ..linalg.parallel import one_library_thread
 from ..linalg.randomized import Eigenpairs, randomized_eigh
 from .progress import Report, eigenpair_progress, silent
@@ -40,6 +40,8 @@ def starting_eigenpairs(
     with one_library_thread():
         pairs = randomized_eigh(C, K, random_state=random_state, like=like, **options)
     if not pairs.converged:
+        from ..exceptions import ConvergenceWarning  # imports scikit-learn
+
         warnings.warn(
             f"the starting eigenpairs had not converged after {pairs.n_passes} products with C: topics may depend on "
             "random_state; the K-th and the next eigenvalue may be nearly equal, so another n_components may help.",
