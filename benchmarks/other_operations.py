@@ -98,7 +98,7 @@ def sweeps(Y, V, n: int) -> list[Way]:
             first, indptr, indices = candidates[number]
             entries = np.empty((1, indices.size), dtype=np.float32)
             pairs._moved_entries(indptr, indices, single, half, first, entries)
-            spans[number] = pairs._Span(first, indptr, indices, np.maximum(-entries[0], 0.0))
+            spans[number] = pairs.span_of(first, indptr, indices, np.maximum(-entries[0], 0.0))
 
         for_each_block(work, len(candidates), 1)
         return correction_of_spans(spans, n).times(V)
@@ -207,7 +207,7 @@ def panels(span, n: int) -> list:
     for start in range(0, n, PANEL):
         inside = (span.indices >= start) & (span.indices < start + PANEL)
         indptr = np.concatenate([[0], np.cumsum(inside)])[span.indptr]
-        found.append(pairs._Span(span.first, indptr, span.indices[inside], span.values[inside]))
+        found.append(pairs.span_of(span.first, indptr, span.indices[inside], span.values[inside]))
     return found
 
 

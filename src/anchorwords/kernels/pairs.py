@@ -48,8 +48,9 @@ from .tiled import TiledCorrection, most_pairs
 _TILE_ENTRIES = 1 << 18
 # Rows are dealt out to at most this many accumulators, whatever the number of threads.
 _GROUPS = 8
-# Pieces of a sweep, which share nothing.
+# Pieces of a sweep, which share nothing, at most, and the tiles that each has at least.
 _SPANS = 64
+_TILES = 2
 # Rows of Y that are shorter than this count as zero: their squares are at the end of the range of numbers.
 _SHORTEST = 1e-150
 
@@ -63,12 +64,21 @@ def negative_part(Y: FloatArray, n_checked: int, *, coarse: bool = False, n_jobs
 
 
 class _Span(NamedTuple):
-    """A run of rows of E as CSR: pairs (j, i) with i in I and i < j."""
+    """A run of rows of E as CSR: pairs (j, i) with i in I and i < j. With the sums of its values, and the largest."""
 
     first: int
     indptr: IntArray
     indices: npt.NDArray[np.int32]
     values: FloatArray
+    total: float
+    squares: float
+    largest: float
+
+
+def span_of(first: int, indptr: Any, indices: Any, values: Any) -> _Span:
+    """A run of rows, measured."""
+    total = float(values.sum(dtype=np.float64))
+    return _Span(first, indptr, indices, values, total, float(np.vdot(values, values)), float(values.max(initial=0.0)))
 
 
 class SparseCorrection:
@@ -100,9 +110,9 @@ class SparseCorrection:
         self._spans = _negative_pairs(np.ascontiguousarray(Y), n_checked, n_jobs, coarse)
         sizes = [span.values.size for span in self._spans]
         self.nnz = 2 * sum(sizes)  # entries of E that are positive
-        self.total = 2.0 * sum(float(span.values.sum(dtype=np.float64)) for span in self._spans)
-        self.squares = 2.0 * sum(float(np.vdot(span.values, span.values)) for span in self._spans)
-        self.min_entry = -max(float(span.values.max(initial=0.0)) for span in self._spans)
+        self.total = 2.0 * sum(span.total for span in self._spans)
+        self.squares = 2.0 * sum(span.squares for span in self._spans)
+        self.min_entry = -max(span.largest for span in self._spans)
         # Spans in groups of about equal work, each enough to be worth an accumulator.
         ends = np.concatenate([[0], np.cumsum(sizes)])
         self._groups = even_bounds(ends, max(1, min(_GROUPS, self.nnz // (16 * n_checked))))
@@ -162,7 +172,7 @@ def _negative_pairs(Y: FloatArray, n_checked: int, n_jobs: int | None, coarse: b
     # A sum of K products of rounded numbers, all vectors of length one: single precision is off by less than this.
     threshold = float((K + 4) * np.finfo(np.float32).eps)
     width = max(8, _TILE_ENTRIES // n_checked)
-    rows = max(width, -(-N // _SPANS))
+    rows = max(_TILES * width, -(-N // _SPANS))
     limit = most_pairs(Y)
     spans: list[Any] = [None] * -(-N // rows)
     held = [0]
@@ -189,9 +199,12 @@ def _negative_pairs(Y: FloatArray, n_checked: int, n_jobs: int | None, coarse: b
             size = int(row_counts.sum())
             pieces.append((found[:size].copy(), entries[:size].copy()))
             held[0] += size
-        indices, values = (np.concatenate(part) for part in zip(*pieces, strict=True))
-        likely = _Span(first, np.cumsum(counts), indices, values)
-        spans[first // rows] = _clipped(likely) if coarse else _exact(likely, Y)
+        indices, values = (np.concatenate(part) if len(part) > 1 else part[0] for part in zip(*pieces, strict=True))
+        indptr = np.cumsum(counts)
+        if coarse:  # as the sweep has them, zero where they are negative
+            spans[first // rows] = span_of(first, indptr, indices, np.maximum(-values, 0.0, out=values))
+        else:
+            spans[first // rows] = _exact(first, indptr, indices, Y)
 
     for_each_block(work, N, rows, n_jobs)
     # Not what is held: threads may have lost count of that, never upwards.
@@ -200,18 +213,13 @@ def _negative_pairs(Y: FloatArray, n_checked: int, n_jobs: int | None, coarse: b
     return spans
 
 
-def _clipped(likely: _Span) -> _Span:
-    """Entries of -Y Y' as the sweep has them, zero where they are negative."""
-    return likely._replace(values=np.maximum(-likely.values, 0.0, out=likely.values))
-
-
-def _exact(likely: _Span, Y: FloatArray) -> _Span:
-    """Compute the entries in double precision and keep the negative pairs."""
-    entries = np.empty(likely.indices.size)
-    _pair_entries(likely.indptr, likely.indices, Y, likely.first, entries)
+def _exact(first: int, indptr: Any, likely: Any, Y: FloatArray) -> _Span:
+    """The negative ones of likely pairs, with their entries of -Y Y' in double precision."""
+    entries = np.empty(likely.size)
+    _pair_entries(indptr, likely, Y, first, entries)
     negative = entries < 0.0
     sums = np.concatenate([[0], np.cumsum(negative)])
-    return _Span(likely.first, sums[likely.indptr], likely.indices[negative], -entries[negative])
+    return span_of(first, sums[indptr], likely[negative], -entries[negative])
 
 
 @compiled(

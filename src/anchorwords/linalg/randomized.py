@@ -38,6 +38,8 @@ _FRESH_PASSES = 2
 _NEARLY = 100.0
 # Share of the largest eigenvalue by which one of the wanted must rise for the search to have found something.
 _NEWS = 1e-7
+# Topics from which on wider blocks, of 16 columns, are as fast: the Krylov space gets less deep, but products go quicker.
+_WIDER_FROM = 192
 # Passes between two looks at the Ritz values: a decomposition of T costs as much as a pass or more.
 _PASSES_A_LOOK = 3
 # A direction of the next block shorter than this share of the largest eigenvalue is rounding; one shorter than that,
@@ -97,7 +99,7 @@ def randomized_eigh(
     k : int
         How many pairs.
     block : int, optional
-        Columns multiplied at a time; 8 by default, 16 from K = 96 on.
+        Columns multiplied at a time; 8 by default, 16 from K = 192 on.
     tol : float
         Converged when every wanted residual is at most ``tol * max(theta_k, theta_1 / 10^4)``.
     max_passes : int
@@ -125,7 +127,7 @@ def randomized_eigh(
     model = next((array for array in (like, start) if array is not None), C)
     C, start = (as_like(array, model) if is_array(array) else array for array in (C, start))
     rng = np.random.default_rng(random_state)
-    width = min(N, (8 if k < 96 else 16) if block is None else block)
+    width = min(N, (8 if k < _WIDER_FROM else 16) if block is None else block)
     extra = max(8, k // 4)
     if max(_SMALL, 2 * (k + extra)) >= N:
         if callback is not None:

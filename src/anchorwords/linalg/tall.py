@@ -18,7 +18,7 @@ from .parallel import for_each_block
 _BLOCKS = 32
 _ROWS = 1280
 # Below this many multiplications a product is not worth a second thread.
-_SMALL = 1 << 24
+_SMALL = 1 << 22
 # Nor is a vector operation on fewer numbers.
 _LONG = 1 << 20
 
