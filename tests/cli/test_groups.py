@@ -182,4 +182,145 @@ def test_a_figure_and_the_table(folder, tmp_path):
 
 
 def test_help_has_examples():
-    assert run("groups", "--help").stdout.count("Example: anchorwords groups") == 3
+    assert run("groups", "--help").stdout.count("Example: anchorwords groups") == 4
+
+
+# ---- Saved tables of topic proportions.
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory, sampled):
+    """A model, documents with columns of every kind, and their topic proportions in every format that has columns."""
+    pytest.importorskip("pyarrow")
+    folder = tmp_path_factory.mktemp("saved")
+    aw.AnchorTopicModel(5).fit(sampled.corpus).save(folder / "model")
+    counts = sampled.corpus.counts.tolil()
+    counts[7] = counts[8] = 0
+    names = [f"kind {k}" for k in sampled.compositions.argmax(axis=1)]
+    table = {
+        "year": [None if m == 5 else 2001 + m % 4 for m in range(600)],
+        "label": [None if m == 3 else f'={name}, "so"\tcalled' for m, name in enumerate(names)],
+        "kinds": [[name, "any"] if m != 3 else [] for m, name in enumerate(names)],
+        "day": [f"2021-06-{1 + m % 3:02d}" for m in range(600)],
+    }
+    aw.Corpus(counts.tocsr(), sampled.corpus.vocabulary, documents=table).save(folder / "corpus")
+    for suffix in ("csv", "tsv", "jsonl", "parquet"):
+        run("transform", folder / "model", folder / "corpus", "--columns", "all", "-o", folder / f"topics.{suffix}")
+    return folder
+
+
+@pytest.mark.parametrize("by", ["year", "label", "kinds", "day"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
+def test_saved_proportions_give_the_groups_of_the_documents(saved, suffix, by):
+    split = ("--split", ";") if by == "kinds" and suffix in ("csv", "tsv") else ()
+    done = groups(saved, "--json", *split, source=f"topics.{suffix}", by=by)
+    assert f"topic proportions are those of {saved / f'topics.{suffix}'}" in " ".join(done.stderr.split())
+    told, right = json.loads(done.stdout), json.loads(groups(saved, "--json", by=by).stdout)
+    assert [{**row, "n_tokens": None} for row in right["rows"]] == [
+        {**row, **{name: pytest.approx(row[name], abs=2e-6) for name in ("prevalence", "low", "high")}}
+        for row in told["rows"]
+    ]
+    assert told["rows"][0]["n_tokens"] is None
+    assert {name: value for name, value in told.items() if name != "rows"} == {
+        name: value for name, value in right.items() if name != "rows"
+    }
+    assert told["documents_without_known_words"] == 2
+
+
+def test_saved_proportions_as_a_listing_a_table_and_a_figure(saved, tmp_path):
+    shown = groups(saved, source="topics.csv", by="year")
+    assert shown.stdout == groups(saved, by="year").stdout
+    assert "left out: 1 document without a group, 2 documents without a known word" in " ".join(shown.stderr.split())
+    assert groups(saved, "-q", source="topics.csv", by="year").stderr == ""
+    options = ("-o", tmp_path / "groups.csv", "--plot", tmp_path / "groups.svg", "--topics", "1")
+    groups(saved, *options, source="topics.csv", by="year")
+    with (tmp_path / "groups.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["group"], row["topic"], row["n_tokens"]) for row in rows] == [
+        (f"{2001 + m}", "1", "") for m in range(4)
+    ]
+    assert (tmp_path / "groups.svg").stat().st_size > 0
+
+
+def test_lists_are_split_at_a_separator_of_their_own(saved, tmp_path):
+    text = (saved / "topics.csv").read_text(encoding="utf-8").replace(";", "|")
+    (tmp_path / "topics.csv").write_text(text, encoding="utf-8")
+    done = run(
+        "groups", saved / "model", tmp_path / "topics.csv", "--by", "kinds", "--list-column", "kinds=|", "--json"
+    )
+    right = groups(saved, "--json", "--split", ";", source="topics.csv", by="kinds")
+    assert done.stdout == right.stdout
+
+
+GOOD = "0.2,0.2,0.2,0.2,0.2"
+HEAD = "document,year,topic_0,topic_1,topic_2,topic_3,topic_4"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("a,2001,0.2,x,0.2,0.2,0.2", "row 3: topic proportions must be numbers, but one is 'x'."),
+        ("a,2001,0.2,,0.2,0.2,0.2", "row 3: topic proportions must be numbers, but one is ''."),
+        (
+            "a,2001,0.2,nan,0.2,0.2,0.2",
+            "row 3: topic proportions must hold a number for each topic, but one is missing",
+        ),
+        ("a,2001,-0.2,0.6,0.2,0.2,0.2", "row 3: topic proportions must be 0 or more, but one is -0.2."),
+        ("a,2001,0.2,0.3,0.2,0.2,0.2", "row 3: topic proportions must sum to 1, but sum to 1.1."),
+        ("a,2001,0.2,0.2,0.2,0.2", "line 4: 6 columns, but the first line has 7"),
+    ],
+)
+def test_wrong_rows_are_named(saved, tmp_path, line, message):
+    rows = [f"{m},2001,{GOOD}" for m in range(6)]
+    (tmp_path / "t.csv").write_text("\n".join([HEAD, *rows[:2], line, *rows]) + "\n")
+    done = run("groups", saved / "model", tmp_path / "t.csv", "--by", "year")
+    assert done.returncode == 1
+    assert f"{tmp_path / 't.csv'}, {message}" in " ".join(done.stderr.split())
+    assert done.stdout == ""
+
+
+def test_rounded_rows_are_scaled(saved, tmp_path):
+    rows = [f"{m},2001,0.1,0.1,0.1,0.1,{0.6004 if m % 2 else 0.6}" for m in range(6)]
+    (tmp_path / "t.csv").write_text("\n".join([HEAD, *rows]) + "\n")
+    told = json.loads(run("groups", saved / "model", tmp_path / "t.csv", "--by", "year", "--json").stdout)["rows"]
+    assert sum(row["prevalence"] for row in told) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--by", "year", "--by-tokens"], 2, "--by-tokens needs the documents, because"),
+        (["--by", "colour"], 1, "has no column 'colour': it has 1 'document', 2 'year'"),
+        (["--by", "year", "--keep-case"], 2, "holds topic proportions, but --keep-case says how documents are read"),
+        (["--by", "year", "--topics", "9"], 1, "there is no topic 9"),
+    ],
+)
+def test_what_saved_proportions_cannot_do_is_said(saved, arguments, code, message):
+    done = run("groups", saved / "model", saved / "topics.csv", *arguments)
+    assert done.returncode == code
+    assert message in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_proportions_of_another_model_are_refused(saved, tmp_path):
+    for head, message in (
+        (HEAD.replace("topic_4", "topic_7"), "has topic proportions, but no column topic_4: write it again"),
+        (f"{HEAD},topic_9", "but a column topic_9, a topic that the model does not have"),
+    ):
+        (tmp_path / "t.csv").write_text(f"{head}\n")
+        done = run("groups", saved / "model", tmp_path / "t.csv", "--by", "year")
+        assert done.returncode == 1
+        assert message in " ".join(done.stderr.split())
+    (tmp_path / "t.jsonl").write_text('{"document": "a", "year": 2001, "topics": [0.5, 0.5]}\n')
+    done = run("groups", saved / "model", tmp_path / "t.jsonl", "--by", "year")
+    assert "t.jsonl, row 1: must hold 5 topic proportions, one for each topic of the model" in " ".join(
+        done.stderr.split()
+    )
+
+
+def test_documents_with_such_a_column_are_still_documents(saved, tmp_path):
+    lines = [f"w00{m % 5} w01{m % 5},{m % 2},{m}" for m in range(20)]
+    for head, options in (("text,topic_1,n", ()), ("words,topic_1,n", ("--text-column", "words"))):
+        (tmp_path / "t.csv").write_text("\n".join([head, *lines]) + "\n")
+        done = run("groups", saved / "model", tmp_path / "t.csv", "--by", "topic_1", "--json", *options)
+        assert done.returncode == 0, done.stderr
+        assert {row["group"] for row in json.loads(done.stdout)["rows"]} == {0, 1}

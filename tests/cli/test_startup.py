@@ -49,11 +49,19 @@ def model(tmp_path_factory):
         ["edit", "MODEL", "--output", "EDITED", "--merge", "0,1", "--rename", "2=baking", "--quiet"],
         ["explore", "MODEL", "--output", "PAGE"],
         ["explore", "MODEL", "--json"],
+        ["groups", "MODEL", "TABLE", "--by", "year"],
+        ["groups", "MODEL", "TABLE", "--by", "year", "--json", "--output", "GROUPS"],
     ],
     ids=" ".join,
 )
 def test_no_heavy_library_is_imported(arguments, model, tmp_path):
-    places = {"MODEL": model, "EDITED": str(tmp_path / "edited"), "PAGE": str(tmp_path / "page.html")}
+    table = tmp_path / "topics.csv"
+    rows = [f"{m},{2001 + m % 2},0.2,0.{m % 10},0.{8 - m % 10}" for m in range(120) if m % 10 <= 8]
+    table.write_text("\n".join(["document,year,topic_0,topic_1,topic_2", *rows]) + "\n")
+    places = {
+        "MODEL": model, "EDITED": str(tmp_path / "edited"), "PAGE": str(tmp_path / "page.html"), "TABLE": str(table),
+        "GROUPS": str(tmp_path / "groups.csv"),
+    }  # fmt: skip
     loaded = modules_after(*(places.get(argument, argument) for argument in arguments))
     assert [name for name in HEAVY if name in loaded] == []
 

@@ -201,6 +201,11 @@ def test_parquet_without_its_package_is_refused_at_once(folder, tmp_path, monkey
         (["-o", "w.csv", "--method", "prior-aware"], 2, "was fitted without --prior-aware"),
         (["-o", "w.csv", "--method", "guess"], 2, "guess"),
         (["-o", "nowhere/w.csv"], 1, "error: "),
+        (["-o", "w.npz", "--columns", "year"], 2, "--columns needs a file that holds columns, .csv, .tsv, .jsonl or"),
+        (["-o", "w.csv", "--columns", "document"], 1, "the column 'document' of the documents cannot be written"),
+        (["-o", "w.csv", "--columns", "topic_3"], 1, "the column 'topic_3' of the documents cannot be written"),
+        (["-o", "w.jsonl", "--columns", "topics"], 1, "the column 'topics' of the documents cannot be written"),
+        (["-o", "w.csv", "--columns", "year"], 1, "the documents have no column 'year': they have none"),
     ],
 )
 def test_what_does_not_go_is_said_in_a_line(folder, tmp_path, arguments, code, message):
@@ -209,3 +214,94 @@ def test_what_does_not_go_is_said_in_a_line(folder, tmp_path, arguments, code, m
     assert message in " ".join(done.stderr.replace("│", " ").split())
     assert done.stdout == ""
     assert os.listdir(tmp_path) == []
+
+
+# ---- Columns of the documents.
+
+DOCUMENTS = [
+    {"text": "cats purr and cats sleep", "year": 2001, "tags": ["pets", "home, sweet"], "note": "=1+1", "half": 0.5},
+    {"text": "dogs bark and dogs run", "year": None, "tags": [], "note": None, "half": 2.0},
+    {"text": "cats sleep", "year": 2003, "tags": ["pets"], "note": 'a "b"\nc', "half": None},
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def pets(tmp_path_factory):
+    """A model, and three documents with columns."""
+    folder = tmp_path_factory.mktemp("pets")
+    lines = ["cats purr and cats sleep at home"] * 6 + ["dogs bark and dogs run at night"] * 6
+    (folder / "pets.txt").write_text("\n".join(lines))
+    aw.AnchorTopicModel(2).fit(aw.read_corpus(folder / "pets.txt")).save(folder / "model")
+    (folder / "pets.jsonl").write_text("".join(json.dumps(one) + "\n" for one in DOCUMENTS))
+    aw.import_corpus(folder / "pets.jsonl", folder / "corpus", columns="all")
+    return folder
+
+
+def plain_and_with_columns(pets, tmp_path, suffix, *options):
+    """What is written without and with columns."""
+    for name, more in (("plain", ()), ("more", ("--columns", "year,tags", "--columns", "note,half", *options))):
+        done = run("transform", pets / "model", pets / "pets.jsonl", "-o", tmp_path / f"{name}{suffix}", *more)
+        assert done.returncode == 0, done.stderr
+    return tmp_path / f"plain{suffix}", tmp_path / f"more{suffix}"
+
+
+@pytest.mark.parametrize(("suffix", "separator"), [(".csv", ","), (".tsv", "\t")])
+def test_tables_have_the_columns_that_are_named(pets, tmp_path, suffix, separator):
+    plain, more = plain_and_with_columns(pets, tmp_path, suffix)
+    with plain.open(newline="") as one, more.open(newline="") as other:
+        bare, rows = list(csv.reader(one, delimiter=separator)), list(csv.reader(other, delimiter=separator))
+    assert [row[1:5] for row in rows] == [
+        ["year", "tags", "note", "half"], ["2001", "pets;home, sweet", "=1+1", "0.5"], ["", "", "", "2"],
+        ["2003", "pets", 'a "b"\nc', ""],
+    ]  # fmt: skip
+    assert [[row[0], *row[5:]] for row in rows] == bare
+    shown = run("transform", pets / "model", pets / "pets.jsonl", "--columns", "year,tags,note,half")
+    assert suffix == ".tsv" or shown.stdout == more.read_text()
+    _, safe = plain_and_with_columns(pets, tmp_path, suffix, "--spreadsheet")
+    with safe.open(newline="") as stream:
+        assert [row[3] for row in csv.reader(stream, delimiter=separator)] == ["note", "'=1+1", "", 'a "b"\nc']
+
+
+def test_lines_and_parquet_keep_the_types_of_columns(pets, tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    names = ("year", "tags", "note", "half")
+    right = [{name: document[name] for name in names} for document in DOCUMENTS]
+    plain, more = plain_and_with_columns(pets, tmp_path, ".jsonl")
+    records = [json.loads(line) for line in more.read_text().splitlines()]
+    assert [list(record) for record in records] == [["document", *names, "topics"]] * 3
+    assert [{name: record[name] for name in names} for record in records] == right
+    assert [{name: record[name] for name in ("document", "topics")} for record in records] == [
+        json.loads(line) for line in plain.read_text().splitlines()
+    ]
+    plain, more = plain_and_with_columns(pets, tmp_path, ".parquet")
+    found = pq.read_table(more)
+    assert found.column_names == ["document", *names, "topic_0", "topic_1"]
+    assert found.select(names).to_pylist() == right
+    assert found.drop_columns(list(names)) == pq.read_table(plain)
+
+
+def test_columns_of_a_corpus_folder_are_written_if_named(pets, folder):
+    def head(*options):
+        done = run("transform", pets / "model", pets / "corpus", *options)
+        return done.stdout.splitlines()[0] if done.returncode == 0 else done.stderr
+
+    assert head() == "document,topic_0,topic_1"
+    assert head("--columns", "note,year") == "document,note,year,topic_0,topic_1"
+    assert head("--columns", "all") == "document,year,tags,note,half,topic_0,topic_1"
+    assert "the documents have no column 'colour': they have 'year', 'tags'" in head("--columns", "colour")
+    assert "belongs to its import" in head("--columns", "year", "--keep-case")
+
+
+def test_a_clash_of_names_is_found_before_documents_are_read(pets, tmp_path, monkeypatch):
+    def read(*arguments, **options):
+        raise AssertionError("documents are read")
+
+    monkeypatch.setattr(aw, "import_corpus", read)
+    (tmp_path / "t.csv").write_text("text,document,year\ncats purr,1,2001\n")
+    for columns in ("document", "year,document", "all"):
+        done = run("transform", pets / "model", tmp_path / "t.csv", "--columns", columns)
+        assert done.returncode == 1
+        assert "the column 'document' of the documents cannot be written, because a column of the file" in done.stderr
+    for options in (("--id-column", "document"), ("--id-column", "2")):
+        with pytest.raises(AssertionError, match="documents are read"):
+            run("transform", pets / "model", tmp_path / "t.csv", "--columns", "all", *options)

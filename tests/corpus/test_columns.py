@@ -322,3 +322,26 @@ def test_texts_that_are_true_or_false(texts):
     assert (gaps.values == True).tolist() == [True, False, True, False]  # noqa: E712 - as a mask is written
     assert column_of("x", texts).kind == "text"
     assert column_of("x", [*texts, "maybe"], typed=False).values.tolist() == [*texts, "maybe"]
+
+
+@given(st.sampled_from(sorted(VALUES)).flatmap(lambda kind: st.lists(VALUES[kind] | st.none(), max_size=20)), st.data())
+def test_values_of_consecutive_documents(values, data):
+    column = built([values])
+    first = data.draw(st.integers(0, len(values)))
+    last = data.draw(st.integers(first, len(values) + 2))
+    whole = [
+        None if one is None or one != one else list(one) if isinstance(one, tuple) else one
+        for one in column.values.tolist()
+    ]
+    assert column.between(first, last) == whole[first:last]
+
+
+def test_consecutive_texts_take_the_memory_of_these_texts():
+    column = built([[f"{m:07d} is a text of its own" for m in range(100_000)]])
+    column.between(0, 10)
+    tracemalloc.start()
+    for first in range(0, 100_000, 1000):
+        assert column.between(first, first + 1000)[0].startswith(f"{first:07d}")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 500_000

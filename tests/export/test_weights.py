@@ -8,6 +8,8 @@ from itertools import count
 import numpy as np
 import pytest
 
+from anchorwords.corpus.column_builder import column_of
+from anchorwords.exceptions import InputError
 from anchorwords.export.weights import SUFFIXES, write_weights
 
 
@@ -44,3 +46,18 @@ def test_memory_does_not_grow_with_documents(suffix, tmp_path):
 
     peak(500)  # what is imported on the way
     assert peak(shape[0]) < peak(1000) + 2_000_000
+
+
+def test_half_a_character_in_a_column_harms_no_file(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    columns = {"note": column_of("note", ["\ud800", None]), "tags": column_of("tags", [["a\udfff"], []])}
+    for suffix in (".csv", ".jsonl", ".parquet"):
+        write_weights(
+            tmp_path / f"w{suffix}", suffix, iter([np.eye(2)]), lambda: iter(["a", "b"]), (2, 2), columns=columns
+        )
+    assert pq.read_table(tmp_path / "w.parquet").select(["note", "tags"]).to_pylist() == [
+        {"note": "?", "tags": ["a?"]}, {"note": None, "tags": []},
+    ]  # fmt: skip
+    assert (tmp_path / "w.csv").read_text().splitlines()[1:] == ["a,?,a?,1.000000,0.000000", "b,,,0.000000,1.000000"]
+    with pytest.raises(InputError, match="holds topic proportions only, not columns"):
+        write_weights(tmp_path / "w.npy", ".npy", iter([np.eye(2)]), lambda: iter(["a", "b"]), (2, 2), columns=columns)

@@ -341,3 +341,55 @@ def test_topics_are_reported_by_id_and_name(sampled):
     edited = dataclasses.replace(model, ids=(7, 3, 0, 9, 4), labels=("p", "q", "r", "s", "t"))
     rows = prevalence_by(edited, sampled.corpus, ["x"] * 600).rows()
     assert [(row["topic"], row["label"]) for row in rows] == list(zip(edited.ids, edited.labels, strict=True))
+
+
+def test_proportions_in_place_of_documents(sampled):
+    model = aw.AnchorTopicModel(5).fit(sampled.corpus)
+    labels = [None if m == 3 else m % 4 for m in range(sampled.corpus.n_docs)]
+    found, right = (
+        aw.prevalence_by(model, proportions=model.transform(sampled.corpus), by=labels),
+        aw.prevalence_by(model, sampled.corpus, labels),
+    )
+    for name in ("prevalence", "low", "high"):
+        np.testing.assert_allclose(getattr(found, name), getattr(right, name), atol=1e-12)
+    assert (found.groups, found.n_docs.tolist()) == (right.groups, right.n_docs.tolist())
+    assert (found.n_without_group, found.by) == (1, None)
+    assert np.isnan(found.n_tokens).all()
+    assert "4 groups" in str(found)
+
+
+def test_proportions_of_documents_without_a_known_word_are_left_out(sampled):
+    model = aw.AnchorTopicModel(5).fit(sampled.corpus)
+    counts = sampled.corpus.counts.tolil()
+    counts[7] = 0
+    proportions = model.transform(counts.tocsr())
+    found = aw.prevalence_by(model, proportions=proportions, by=[m % 2 for m in range(len(proportions))])
+    assert found.n_without_words == 1
+    single = aw.AnchorTopicModel(1).fit(sampled.corpus)
+    assert aw.prevalence_by(single, proportions=np.ones((10, 1)), by=["a"] * 10).n_without_words == 0
+
+
+def test_wrong_proportions_are_refused(sampled):
+    model = aw.AnchorTopicModel(5).fit(sampled.corpus)
+    fifth = np.full((10, 5), 0.2)
+    by = ["a"] * 10
+    negative, long = fifth.copy(), fifth.copy()
+    negative[4, :2] = -0.1, 0.5
+    long[6, 1] = 0.3
+    for arguments, message in (
+        (
+            {"proportions": negative, "by": by},
+            "row 5 of proportions: topic proportions must be 0 or more, but one is -0.1",
+        ),
+        ({"proportions": long, "by": by}, "row 7 of proportions: topic proportions must sum to 1, but sum to 1.1"),
+        ({"proportions": fifth[:, :4], "by": by}, r"each of the 5 topics, but have the shape \(10, 4\)"),
+        ({"proportions": [["a"]], "by": by}, "must be an array of numbers"),
+        ({"proportions": fifth, "by": by[:9]}, "for each of the 10 documents, but has 9"),
+        ({"proportions": fifth, "by": "year"}, "by must hold a label for each document if proportions are given"),
+        ({"proportions": fifth, "by": by, "by_tokens": True}, "by_tokens needs documents"),
+        ({"proportions": fifth}, "by must say which group each document is in"),
+        ({"by": by}, "give either documents"),
+        ({"X": sampled.corpus, "proportions": fifth, "by": by}, "give either documents"),
+    ):
+        with pytest.raises(InputError, match=message):
+            aw.prevalence_by(model, **arguments)

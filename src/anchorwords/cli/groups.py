@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..records.table import counted
 from .drawing import draw, require_drawable
-from .options import Jobs, Json, Quiet, Source, Spreadsheet, TopicIds, loaded, opened, parsed_ids, with_reading
+from .options import (
+    Jobs,
+    Json,
+    Quiet,
+    Source,
+    Spreadsheet,
+    TopicIds,
+    given_options,
+    loaded,
+    opened,
+    parsed_ids,
+    record_of,
+    with_reading,
+)
 from .output import print_json, suffix_of, table_lines
+
+if TYPE_CHECKING:
+    from ..interpret.given_proportions import SavedProportions
+    from ..model import TopicModel
+
+# Options of reading that also say how a table of topic proportions is read, or do no harm.
+_OF_TABLES = ("format", "separator", "list_columns", "columns", "header")
 
 
 @with_reading
@@ -21,8 +41,8 @@ def groups(
         str,
         typer.Option(
             metavar="COLUMN",
-            help="Column of the documents that names their group; documents without a value are left out, and those with "
-            "a list of values count in each group.",
+            help="Column of the documents, or of the table of topic proportions, that names their group; documents without "
+            "a value are left out, and those with a list of values count in each group.",
         ),
     ],
     reading: dict[str, Any],
@@ -74,15 +94,23 @@ def groups(
     such documents might lie. Shown are the topics whose share in the group exceeds that in all groups together most;
     --json and --output hold all of them.
 
+    The source may also be a table of topic proportions that anchorwords transform has written with --columns (.csv, .tsv,
+    .jsonl or .parquet), which takes no text to be read again. It has a column topic_N for each topic N of the model;
+    .jsonl has a list of the topics in their order. Rows that equal the prevalence of the topics are taken for documents
+    without a known word and left out. Such a table does not hold numbers of tokens, so that --by-tokens needs the documents.
+
     Example: anchorwords groups news-model news.csv --text-column text --by year
 
     Example: anchorwords groups news-model news-corpus --by section --plot sections.svg
 
     Example: anchorwords groups papers-model papers.csv --text-column abstract --by subjects --split ';'
+
+    Example: anchorwords groups news-model news-topics.csv --by year
     """
     from .. import prevalence_by, top_words
     from ..export.lines import write_lines
-    from ..interpret.prevalence import ORDERS
+    from ..interpret.given_proportions import blocks_of
+    from ..interpret.prevalence import ORDERS, grouped
     from ..interpret.topic_words import ranking_for
     from ..storage.writing import file_written_whole, require_writable_file
     from .console import remark, remark_on_left_out, working
@@ -102,14 +130,23 @@ def groups(
     require_drawable(plot)
     if output is not None:
         require_writable_file(output)
-    fitted = loaded(model, source, quiet)
-    for topic in wanted or ():
-        fitted.model_.position(topic)  # an unknown id is reported before documents are read
-    with opened(source, reading, quiet, jobs, like=fitted, column=by) as corpus, working("Documents", quiet):
-        found = prevalence_by(
-            fitted, corpus, by, separator=split, min_docs=min_docs, order=order, level=level, by_tokens=by_tokens,
-            n_jobs=jobs,
-        )  # fmt: skip
+    options: dict[str, Any] = {"separator": split, "min_docs": min_docs, "order": order, "level": level}
+    record: TopicModel
+    if (saved := _saved(source, reading, by_tokens)) is not None:
+        record = record_of(model)
+        _require_topics(record, wanted)
+        saved.require_topics_of(record)
+        with working("Topic proportions", quiet):
+            labels = saved.labels(by, (reading["list_columns"] or {}).get(by))
+            parts = blocks_of(saved.blocks(record), record, saved.where)
+            found = grouped(record, labels, parts, column=by, **options)
+        remark(f"topic proportions are those of {source}", quiet)
+    else:
+        fitted = loaded(model, source, quiet)
+        record = fitted.model_
+        _require_topics(record, wanted)
+        with opened(source, reading, quiet, jobs, like=fitted, column=by) as corpus, working("Documents", quiet):
+            found = prevalence_by(fitted, corpus, by, by_tokens=by_tokens, n_jobs=jobs, **options)
     rows = [row for row in found.rows() if wanted is None or row["topic"] in wanted]
     if output is not None and suffix is not None:
         with file_written_whole(output) as partial:
@@ -129,8 +166,8 @@ def groups(
                  "small_groups": found.n_small_groups, "documents_in_small_groups": found.n_in_small_groups}  # fmt: skip
         print_json(about | {"rows": rows})
     elif output is None:
-        listed = top_words(fitted, words, ranking=ranking_for(fitted))
-        words_of = dict(zip(fitted.model_.ids, listed, strict=True))
+        listed = top_words(record, words, ranking=ranking_for(record))
+        words_of = dict(zip(record.ids, listed, strict=True))
         shown = top or (3 if wanted is None else len(wanted))
         print_listing(groups_as_listing(found, words_of, shown, by_tokens, wanted), apart=False)
     remark_on_left_out({"without a group": found.n_without_group, "without a known word": found.n_without_words}, quiet)
@@ -140,3 +177,30 @@ def groups(
             f"{counted(found.n_in_small_groups, 'document')} in no other group; --min-docs 1 keeps them",
             quiet,
         )
+
+
+def _saved(source: str, reading: dict[str, Any], by_tokens: bool) -> SavedProportions | None:
+    """The table of topic proportions that a source is, or None if it is documents."""
+    from ..interpret.given_proportions import saved_proportions
+
+    if source == "-" or reading["text_column"] is not None or reading["header"] is False:
+        return None
+    saved = saved_proportions(source, reading["format"], reading["separator"])
+    if saved is None:
+        return None
+    given = given_options({name: value for name, value in reading.items() if name not in _OF_TABLES})
+    if given:
+        raise typer.BadParameter(
+            f"{source} holds topic proportions, but {', '.join(given)} says how documents are read: leave it out"
+        )
+    if by_tokens:
+        raise typer.BadParameter(
+            f"--by-tokens needs the documents, because {source} does not hold their numbers of tokens: leave it out"
+        )
+    return saved
+
+
+def _require_topics(model: TopicModel, wanted: list[int] | None) -> None:
+    """Report an unknown id before documents are read."""
+    for topic in wanted or ():
+        model.position(topic)

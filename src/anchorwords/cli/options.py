@@ -63,7 +63,7 @@ Spreadsheet = Annotated[
     bool,
     typer.Option(
         "--spreadsheet",
-        help="Write an apostrophe before names in a .csv or .tsv table that a spreadsheet would compute as formulas.",
+        help="Write an apostrophe before text in a .csv or .tsv table that a spreadsheet would compute as formulas.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]

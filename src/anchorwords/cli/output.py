@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import sys
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,8 @@ def as_plain(value: Any) -> Any:
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return [as_plain(part) for part in value]
+    if isinstance(value, dt.date):
+        return value.isoformat()
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

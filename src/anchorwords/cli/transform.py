@@ -66,14 +66,22 @@ def transform(
     so that any number of them fits in memory, and files are written completely or not at all. --json without --output prints
     one line of JSON per document.
 
+    With --columns, these columns of the documents are written too, after the document's name: to .csv, .tsv, .jsonl and
+    .parquet files and to standard output. Missing values are empty, and the values of a list are separated by semicolons in
+    tables. anchorwords groups reads such a file in place of the documents. Of a corpus folder, --columns names columns that
+    were kept when it was imported.
+
     Example: anchorwords transform kos-model docword.kos.txt.gz -o kos-topics.csv
 
     Example: anchorwords transform kos-model held-out.txt -o held-out.parquet --perplexity
+
+    Example: anchorwords transform news-model news.csv --text-column text --columns year,section -o news-topics.csv
     """
     prepare(model, source, quiet)  # before the imports, which take a second
+    from ..corpus.stored import is_corpus_folder
     from ..export import write_compositions
     from ..export.document_topics import PassingDocuments
-    from ..export.weights import SUFFIXES, TABLES, require_writer, weight_lines
+    from ..export.weights import SUFFIXES, TABLES, WITH_COLUMNS, require_columns, require_writer, weight_lines
     from ..infer.compose import check_method
     from ..storage.writing import require_writable_file
     from .console import document_progress, pour, remark, working
@@ -82,6 +90,17 @@ def transform(
     require_writer(suffix)
     if spreadsheet and suffix not in TABLES:
         raise typer.BadParameter(f"--spreadsheet is about tables, {' and '.join(TABLES)}: leave it out")
+    kept = reading["columns"]
+    named = [] if kept in (None, "all") else [kept] if isinstance(kept, str) else kept
+    if kept is not None and suffix not in WITH_COLUMNS:
+        raise typer.BadParameter(
+            f"--columns needs a file that holds columns, {', '.join(WITH_COLUMNS[:-1])} or {WITH_COLUMNS[-1]}, but "
+            f"--output is {output}: choose another, or leave --columns out"
+        )
+    require_columns(_all_columns(source, reading) if kept == "all" else named, suffix)
+    of_folder = kept is not None and source != "-" and is_corpus_folder(Path(source))
+    if of_folder:
+        reading = reading | {"columns": None}  # they were kept when it was imported
     if output is not None:
         require_writable_file(output)
     fitted = loaded(model, source, quiet)
@@ -92,21 +111,27 @@ def transform(
             f"{model} was fitted without --prior-aware: fit it with that, or use --method posterior-mean"
         )
     with opened(source, reading, quiet, jobs, like=fitted, every_word=True) as corpus:
+        # By number or "all", columns have names only now.
+        columns = [] if kept is None else named if of_folder and named else list(corpus.documents)
+        require_columns(columns, suffix)
         found = None
         if perplexity:
             with working("Perplexity", quiet):
                 found = fitted.perplexity(corpus, chosen)
         with document_progress("Documents", quiet or output is None) as progress:
             if output is None:
-                passing = PassingDocuments(fitted, corpus, method=chosen, n_jobs=jobs)
+                passing = PassingDocuments(fitted, corpus, method=chosen, columns=columns, n_jobs=jobs)
                 shares, names = passing.weights(), passing.names()
-                for text in weight_lines(shares, names, passing.topics, suffix, spreadsheet=spreadsheet):
+                for text in weight_lines(
+                    shares, names, passing.topics, suffix, columns=passing.columns, spreadsheet=spreadsheet
+                ):
                     pour(text)
                 composed = passing.told()
             else:
                 composed = write_compositions(
-                    fitted, corpus, output, method=chosen, spreadsheet=spreadsheet, n_jobs=jobs, progress=progress
-                )
+                    fitted, corpus, output, method=chosen, columns=columns, spreadsheet=spreadsheet, n_jobs=jobs,
+                    progress=progress,
+                )  # fmt: skip
     told = _Told(composed, found)
     composed.coverage.warn()
     if as_json and output is not None:
@@ -149,3 +174,16 @@ def _in_words(perplexity: float) -> str:
     if perplexity == float("inf"):
         return "infinite, as these proportions give some word no probability; --method posterior-mean avoids that"
     return f"{perplexity:,.1f}"
+
+
+def _all_columns(source: str, reading: dict[str, Any]) -> list[str]:
+    """Names of the columns that "all" keeps, as far as the first line of a table says."""
+    from ..interpret.given_proportions import names_in_table
+
+    if source == "-" or reading["header"] is False:
+        return []
+    names = names_in_table(source, reading["format"], reading["separator"])
+    text = reading["text_column"]
+    others = ["text"] if text is None else [text] if isinstance(text, str) else text
+    used = {*others, reading["id_column"]}
+    return [name for number, name in enumerate(names, start=1) if name not in used and str(number) not in used]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,13 @@ class Column(ABC):
         """The values as a read-only array; see :class:`anchorwords.Documents` for its type."""
 
     @abstractmethod
+    def between(self, first: int, last: int) -> list[Any]:
+        """Return the values of consecutive documents as Python's own, with None for a missing one and lists as lists.
+
+        It takes the memory of these values alone, unlike :attr:`values`.
+        """
+
+    @abstractmethod
     def take(self, rows: npt.NDArray[np.int64]) -> Column:
         """Return the column of these documents, in this order."""
 
@@ -64,6 +72,11 @@ class NumberColumn(Column):
     def values(self) -> npt.NDArray[Any]:
         """The numbers or dates."""
         return self._values
+
+    def between(self, first: int, last: int) -> list[Any]:
+        """Return the numbers or dates of consecutive documents."""
+        # A missing number differs from itself; a missing date is None already.
+        return [value if value == value else None for value in self._values[first:last].tolist()]
 
     def take(self, rows: npt.NDArray[np.int64]) -> NumberColumn:
         """Return the column of these documents."""
@@ -98,6 +111,18 @@ class Strings:
         array = np.empty(len(self) + 1, dtype=object)
         array[:-1] = unpacked_strings(self.text, self.ends)
         return array
+
+    def at(self, codes: npt.NDArray[np.int32]) -> list[str | None]:
+        """Return the strings of these codes, None for -1; each of them is made once."""
+        distinct, places = np.unique(codes, return_inverse=True)
+        found: list[str | None] = []
+        for code in distinct.tolist():
+            if code < 0:
+                found.append(None)
+                continue
+            first, last = self.ends[code - 1] if code else 0, self.ends[code]
+            found.append(self.text[first:last].tobytes().decode("utf-8", "surrogatepass"))
+        return [found[place] for place in places.tolist()]
 
     def pieces(self, n: int) -> Iterator[list[str]]:
         """Return the strings, n at a time; unlike :attr:`objects`, they are not kept."""
@@ -154,6 +179,10 @@ class TextColumn(Column):
         """The texts, with None if one is missing."""
         return read_only(self.strings.objects[self.codes])
 
+    def between(self, first: int, last: int) -> list[str | None]:
+        """Return the texts of consecutive documents."""
+        return self.strings.at(self.codes[first:last])
+
     def take(self, rows: npt.NDArray[np.int64]) -> TextColumn:
         """Return the column of these documents."""
         strings, codes = self.strings.used(self.codes[rows])
@@ -197,6 +226,12 @@ class ListColumn(Column):
         for row in range(len(self)):
             array[row] = tuple(items[bounds[row] : bounds[row + 1]])
         return read_only(array)
+
+    def between(self, first: int, last: int) -> list[list[str | None]]:
+        """Return the lists of consecutive documents."""
+        bounds = self._indptr[first : last + 1].tolist()
+        items = self.strings.at(self.codes[bounds[0] : bounds[-1]]) if bounds else []
+        return [items[begin - bounds[0] : end - bounds[0]] for begin, end in pairwise(bounds)]
 
     def take(self, rows: npt.NDArray[np.int64]) -> ListColumn:
         """Return the column of these documents."""

@@ -19,7 +19,7 @@ from ..sources.convert import in_columns, read_by
 from ..sources.coverage import Coverage, coverage
 from ..sources.kinds import MappedSource
 from ..storage.writing import file_written_whole, require_writable_file
-from .weights import SUFFIXES, require_table, require_writer, write_weights
+from .weights import SUFFIXES, require_columns, require_table, require_writer, write_weights
 
 # Tokens are told to so many digits: less is the rounding of fractional counts.
 _DIGITS = 6
@@ -67,6 +67,7 @@ def write_compositions(
     *,
     method: str | None = None,
     doc_ids: Sequence[Any] | None = None,
+    columns: Sequence[str] = (),
     spreadsheet: bool = False,
     n_jobs: int | None = None,
     progress: Callable[[int, float | None], None] | None = None,
@@ -78,7 +79,7 @@ def write_compositions(
     model : TopicModel or fitted AnchorTopicModel
     X : (M, N) sparse or array-like of counts, blocks of counts, or Corpus
         A Corpus, in memory or on disk, is matched to the model by its words. Memory does not grow with the documents, but
-        for their names. A function that gives blocks is asked once more, to count the documents.
+        for their names and columns. A function that gives blocks is asked once more, to count the documents.
     path : path
         Its suffix says what is written, a row a document. ``.csv``, ``.tsv`` and ``.jsonl``: named, with six digits.
         ``.npy``: the (M, K) array alone. ``.npz``: that array as ``weights``, with the ``ids`` of the documents and those of
@@ -89,8 +90,12 @@ def write_compositions(
         estimator, or "posterior-mean" for a TopicModel.
     doc_ids : sequence of M names, optional
         By default those of a Corpus, else the numbers of the documents from 1.
+    columns : sequence of str
+        Columns of the documents table of X to write after the names of the documents, such as a year: in .csv, .tsv,
+        .jsonl and .parquet files. Missing values are empty. A list is a list in .jsonl and .parquet files, and one text
+        with semicolons between its values in tables.
     spreadsheet : bool
-        Write an apostrophe before names in a .csv or .tsv file that begin with =, +, -, @ or white space, unless they are
+        Write an apostrophe before text in a .csv or .tsv file that begins with =, +, -, @ or white space, unless they are
         numbers: a spreadsheet would compute them as formulas. By default names are written as they are, so that whatever
         reads the file gets them back.
     n_jobs : int or None
@@ -119,12 +124,18 @@ def write_compositions(
     require_writer(suffix)
     require_table(suffix, spreadsheet)
     require_writable_file(target)
-    passing = PassingDocuments(model, X, method=method, doc_ids=doc_ids, n_jobs=n_jobs, progress=progress)
+    if isinstance(columns, str):
+        raise InputError(f"columns must be a list of names, but is {columns!r}: write [{columns!r}].")
+    require_columns(columns, suffix)
+    passing = PassingDocuments(
+        model, X, method=method, doc_ids=doc_ids, columns=columns, n_jobs=n_jobs, progress=progress
+    )
     with file_written_whole(target) as partial:
         shape = (passing.n_docs, passing.n_topics)
         write_weights(
-            partial, suffix, passing.weights(), passing.names, shape, topics=passing.topics, spreadsheet=spreadsheet
-        )
+            partial, suffix, passing.weights(), passing.names, shape, topics=passing.topics, columns=passing.columns,
+            spreadsheet=spreadsheet,
+        )  # fmt: skip
     return passing.told()
 
 
@@ -141,6 +152,7 @@ class PassingDocuments:
         *,
         method: str | None = None,
         doc_ids: Sequence[Any] | None = None,
+        columns: Sequence[str] = (),
         n_jobs: int | None = None,
         progress: Callable[[int, float | None], None] | None = None,
     ) -> None:
@@ -149,6 +161,7 @@ class PassingDocuments:
         self.topics = self._model.ids
         self._source = in_columns(read_by(model, X), self._model.vocabulary, self._model.n_words)
         self.n_docs = self._source.count_documents()
+        self.columns = {name: self._source.documents.column(name) for name in columns}
         self._names = None if doc_ids is None else _as_names(doc_ids, self.n_docs)
         self._n_tokens = self._n_known = self._n_left_out = 0.0
         self._n_without_words, self._exact = 0, True

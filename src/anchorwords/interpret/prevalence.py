@@ -6,20 +6,22 @@ import datetime
 import numbers
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from .._typing import FloatArray, IntArray, SparseLike
 from .._validation import check_positive_integer
 from ..corpus.files import short
 from ..exceptions import InputError
-from ..model import as_topic_model
+from ..model import TopicModel, as_topic_model
 from ..records import TableRecord
 from ..records.table import Table
 from ..sources.convert import in_columns, read_by
 from .compositions import document_compositions
+from .given_proportions import blocks_of, proportions_of
 from .group_sums import GroupSums, t_quantile
 from .naming import topic_names
 from .numbers import number
@@ -29,6 +31,8 @@ from .shown_groups import group_table
 # Beta(0.1, 1.9)), a 90% interval from five documents holds the true mean only 59% of the time, and from fewer less often.
 MIN_DOCS = 5
 ORDERS = ("auto", "size", "natural")
+# Of consecutive documents: proportions, whether the model knows a word of them, and how many tokens of such words.
+_Part: TypeAlias = "tuple[FloatArray, npt.NDArray[np.bool_], FloatArray]"
 # Labels whose own order carries meaning.
 _ORDERED = (bool, numbers.Number, np.number, np.datetime64, datetime.date)
 
@@ -44,7 +48,7 @@ class GroupPrevalence(TableRecord):
     n_docs : (G,) int array
         Documents of each group that contain a word the model knows: those the mean is over.
     n_tokens : (G,) array
-        Their tokens of words the model knows.
+        Their tokens of words the model knows; nan if topic proportions were given, which do not tell.
     prevalence : (G, K) array
         Mean topic proportions; nan for a group without documents.
     low, high : (G, K) array
@@ -102,9 +106,10 @@ class GroupPrevalence(TableRecord):
 
 def prevalence_by(
     model: Any,
-    X: Any,
-    by: str | Iterable[Any],
+    X: Any = None,
+    by: str | Iterable[Any] | None = None,
     *,
+    proportions: Any = None,
     separator: str | None = None,
     min_docs: int = MIN_DOCS,
     order: str = "auto",
@@ -120,11 +125,16 @@ def prevalence_by(
     model : TopicModel or fitted estimator
     X : (M, N) sparse or array-like of counts, blocks of counts, or Corpus
         A Corpus, in memory or on disk, is matched to the model by its words. Read once, block by block. A
-        TextTopicModel also takes texts.
+        TextTopicModel also takes texts. Leave it out if you give ``proportions``.
     by : str or sequence of M labels
         The name of a column of the documents table of X, or a label for each document: a string, a number, a date or
         anything hashable. A tuple, list or set holds several labels, and its document belongs to each of their groups.
         Documents with None, NaN or an empty list are left out.
+    proportions : (M, K) array, optional
+        Topic proportions of the documents, in place of X: what ``transform`` has returned, which is not inferred again.
+        ``by`` must then hold the labels. Numbers of tokens are unknown: ``n_tokens`` is nan, and ``by_tokens`` is refused.
+        A row that equals the prevalence of the topics is left out, because ``transform`` gives that to documents without a
+        word the model knows; with a single topic, such documents are not told apart.
     separator : str, optional
         Split labels that are strings at this separator, such as ";" for "physics; biology", and remove surrounding
         spaces. The document belongs to each of the groups.
@@ -163,25 +173,82 @@ def prevalence_by(
         raise InputError(f"order must be one of {', '.join(map(repr, ORDERS))}, but is {order!r}.")
     if separator is not None and (not isinstance(separator, str) or not separator):
         raise InputError(f"separator must be a string such as ';', but is {separator!r}.")
-    source = in_columns(read_by(model, X), record.vocabulary, record.n_words)
-    labels, members = _coded(source.documents[by] if isinstance(by, str) else by, separator)
+    if (X is None) == (proportions is None):
+        raise InputError("give either documents (X) or their topic proportions (proportions).")
+    if by is None:
+        raise InputError("by must say which group each document is in: give a column or a label for each document.")
+    column = by if isinstance(by, str) else None
+    parts: Iterable[_Part]
+    if proportions is None:
+        source = in_columns(read_by(model, X), record.vocabulary, record.n_words)
+        given = source.documents[by] if isinstance(by, str) else by
+        n_docs = source.n_docs
+        composed = document_compositions(record, source, method=method, n_jobs=n_jobs)
+        parts = ((weights, tokens > 0.0, tokens) for weights, tokens in composed)
+    else:
+        if column is not None:
+            raise InputError(
+                "by must hold a label for each document if proportions are given, as these have no columns."
+            )
+        if by_tokens:
+            raise InputError("by_tokens needs documents, because proportions do not say how many tokens there are.")
+        given, values = by, proportions_of(proportions, record.n_components)
+        n_docs = len(values)
+        parts = blocks_of([values], record, lambda row: f"row {row + 1} of proportions")
+    return grouped(
+        record, given, parts, n_docs=n_docs, column=column, separator=separator, min_docs=min_docs, order=order,
+        level=level, by_tokens=by_tokens,
+    )  # fmt: skip
+
+
+def grouped(
+    record: TopicModel,
+    given: Any,
+    parts: Iterable[_Part],
+    *,
+    n_docs: int | None = None,
+    column: str | None = None,
+    separator: str | None = None,
+    min_docs: int = MIN_DOCS,
+    order: str = "auto",
+    level: float = 0.9,
+    by_tokens: bool = False,
+) -> GroupPrevalence:
+    """Return the prevalence in groups of documents whose topic proportions are known.
+
+    Parameters
+    ----------
+    record : TopicModel
+    given : sequence of M labels
+        As ``by`` in :func:`prevalence_by`.
+    parts : iterable of (weights, known, tokens)
+        Of consecutive documents: proportions that sum to one, whether there is a word the model knows, and the number of
+        tokens of such words, nan if it is unknown.
+    n_docs : int or None
+        Number of documents, if it is known before they are read.
+    column : str or None
+        Name of the column that the labels are from.
+    separator, min_docs, order, level, by_tokens
+        As in :func:`prevalence_by`, checked.
+    """
+    labels, members = _coded(given, separator)
     if not labels:
-        column = f" in the column {short(by)}" if isinstance(by, str) else ""
-        raise InputError(f"no document has a value{column}, so that there is no group: check the labels.")
+        where = "" if column is None else f" in the column {short(column)}"
+        raise InputError(f"no document has a value{where}, so that there is no group: check the labels.")
     n_labelled = members.shape[0]
-    _require_as_many(source.n_docs, n_labelled)
+    _require_as_many(n_docs, n_labelled)
     sums = GroupSums(len(labels), record.n_components)
     known = np.zeros(n_labelled, dtype=bool)
     first = 0
-    for weights, tokens in document_compositions(record, source, method=method, n_jobs=n_jobs):
+    for weights, is_known, tokens in parts:
         own = members[first : first + tokens.size]
         if own.shape[0] < tokens.size:
             raise InputError(f"by must name a group for each document, but X has more than its {n_labelled}.")
-        known[first : first + tokens.size] = tokens > 0.0
+        known[first : first + tokens.size] = is_known
         first += tokens.size
         # A document counts once in each of its groups.
         rows, groups = np.repeat(np.arange(tokens.size), np.diff(own.indptr)), own.indices
-        rows, groups = rows[tokens[rows] > 0.0], groups[tokens[rows] > 0.0]
+        rows, groups = rows[is_known[rows]], groups[is_known[rows]]
         sums.add(groups, weights[rows], tokens[rows], tokens[rows] if by_tokens else np.ones(rows.size))
     if first != n_labelled:
         raise InputError(f"by must name a group for each document, but has {n_labelled} for the {first} of X.")
@@ -204,7 +271,7 @@ def prevalence_by(
         n_without_words=int(np.count_nonzero(labelled & ~known)),
         topics=record.ids,
         labels=tuple(topic_names(record)),
-        by=by if isinstance(by, str) else None,
+        by=column,
         min_docs=int(min_docs),
         n_small_groups=len(labels) - kept.size,
         n_in_small_groups=int(np.count_nonzero(labelled & known & ~in_kept)),
