@@ -37,7 +37,16 @@ TABLES = {
     for page, names in {
         "README.md": ("readers_in_short",),
         "docs/algorithms.md": ("agreement", "limit", "one_pass", "tolerance"),
-        "docs/benchmarks.md": ("peers", "converged", "scaling", "floor", "ablation", "faster", "before_after", "side_by_side"),
+        "docs/benchmarks.md": (
+            "peers",
+            "converged",
+            "scaling",
+            "floor",
+            "ablation",
+            "faster",
+            "before_after",
+            "side_by_side",
+        ),
         "docs/corpora.md": ("reading", "large"),
         "docs/front-door.md": ("front_door", "vectorizer", "import_columns"),
         "docs/metrics.md": ("readings", "metrics", "evaluate"),
