@@ -1,7 +1,7 @@
 """How long a fit will take, said before it begins where that is minutes.
 
 The work is counted in operations of matrix products, and their rate is measured when it matters. The shares of the stages
-are those of real fits with two threads (docs/performance.md): the estimate is right within a factor of two or so.
+are those of real fits with two threads (docs/benchmarks.md): the estimate is right within a factor of two or so.
 """
 
 from __future__ import annotations
