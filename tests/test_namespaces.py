@@ -21,7 +21,19 @@ from anchorwords.linalg.factored import factored_distance, factored_norm
 from anchorwords.linalg.pivoted import pivot_rows
 from anchorwords.linalg.randomized import randomized_eigh
 from anchorwords.linalg.simplex import kkt_residual, simplex_least_squares
-from anchorwords.linalg.tall import add_scaled, dot, gram, times, with_columns, with_rows
+from anchorwords.linalg.tall import (
+    add_row,
+    add_scaled,
+    column_sums,
+    dot,
+    gram,
+    scaled_sum,
+    squared_lengths,
+    take_rows,
+    times,
+    with_columns,
+    with_rows,
+)
 from anchorwords.rectify.correction import CorrectedOperator, checked_first, correction_of
 from anchorwords.rectify.finish import finish
 from anchorwords.rectify.start import starting_eigenpairs
@@ -125,6 +137,13 @@ def test_products_and_distances(other):
     changed = with_rows(a, np.array([7, 2]), b[:2, :])
     np.testing.assert_array_equal(to_numpy(changed)[[7, 2]], B[:2])
     np.testing.assert_array_equal(np.delete(to_numpy(changed), [7, 2], axis=0), np.delete(A, [7, 2], axis=0))
+    np.testing.assert_array_equal(to_numpy(take_rows(a, other(np.array([7, 2])))), A[[7, 2]])
+    np.testing.assert_allclose(to_numpy(column_sums(a)), A.sum(axis=0), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(to_numpy(squared_lengths(a)), np.sum(A * A, axis=1), rtol=1e-12)
+    single = array_namespace(a).float32
+    added = times(a, b[:4, :], dtype=single, plus=b)
+    assert added.dtype == b.dtype
+    np.testing.assert_allclose(to_numpy(added), B + A @ B[:4], rtol=1e-5, atol=1e-5)
     given.check()
 
 
@@ -134,6 +153,8 @@ def test_helpers_that_may_update_in_place_return_the_result(other):
     A, B = rng.standard_normal((50, 4)), rng.standard_normal((50, 4))
     np.testing.assert_allclose(to_numpy(add_scaled(other(A), 2.0, other(B))), A + 2 * B, rtol=1e-12)
     np.testing.assert_allclose(add_scaled(np.asfortranarray(A), 2.0, B), A + 2 * B, rtol=1e-12)
+    np.testing.assert_allclose(to_numpy(scaled_sum(2.0, other(A), other(B))), 2 * A + B, rtol=1e-12)
+    np.testing.assert_allclose(to_numpy(add_row(other(A), other(B)[0, :])), A + B[0], rtol=1e-12)
     expected = np.hstack([A[:, :1], B[:, :2], A[:, 3:]])
     np.testing.assert_array_equal(to_numpy(with_columns(other(A), 1, other(B)[:, :2])), expected)
     kept = read_only(A)

@@ -159,6 +159,34 @@ def test_tall_products_are_the_same_bits_for_any_threads(dtype, monkeypatch):
         assert tall.add_scaled(total, 0.5, B, jobs) is total
         np.testing.assert_allclose(total, A + dtype(0.5) * B, rtol=rtol, atol=rtol)
         assert tall.times(A, T, jobs).dtype == dtype
+        total = A.copy()
+        assert tall.scaled_sum(0.5, total, B, jobs) is total
+        np.testing.assert_allclose(total, dtype(0.5) * A + B, rtol=rtol, atol=rtol)
+        total = A.copy()
+        assert tall.add_row(total, T[:, 0], jobs) is total
+        np.testing.assert_array_equal(total, A + T[:, 0])
+        order = rng.permutation(4000)[:3000]
+        np.testing.assert_array_equal(tall.take_rows(A, order, jobs), A[order])
+        np.testing.assert_allclose(tall.squared_lengths(A, jobs), np.sum(A * A, axis=1), rtol=rtol)
+        sums = tall.column_sums(A, jobs)
+        assert sums.dtype == np.float64
+        np.testing.assert_allclose(sums, A.astype(np.float64).sum(axis=0), rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(sums, tall.column_sums(A, 1))
+
+
+@pytest.mark.parametrize("small", [0, 1 << 24])
+def test_a_tall_product_takes_another_precision_and_a_matrix_to_add(small, monkeypatch):
+    monkeypatch.setattr(tall, "_SMALL", small)
+    rng = np.random.default_rng(0)
+    A, B, T = rng.standard_normal((3000, 5)), rng.standard_normal((3000, 3)), rng.standard_normal((5, 3))
+    for jobs in (1, 3):
+        single = tall.times(A, T, jobs, dtype=np.float32)
+        assert single.dtype == np.float32
+        np.testing.assert_array_equal(single, A.astype(np.float32) @ T.astype(np.float32))
+        added = tall.times(A, T, jobs, dtype=np.float32, plus=B)
+        assert added.dtype == np.float64
+        np.testing.assert_array_equal(added, B + single)
+        np.testing.assert_allclose(tall.times(A, T, jobs, plus=B), B + A @ T, rtol=1e-12, atol=1e-12)
 
 
 def test_a_fit_inside_a_block_does_not_wait_for_itself():

@@ -72,15 +72,18 @@ def test_both_forms_are_the_definition(N, K, n_rows, seed, tile):
     with pytest.MonkeyPatch.context() as patch:
         for module in (tiled, pairs):
             patch.setattr(module, "_TILE_ENTRIES", tile)
-        for found in (TiledCorrection(Y, n), SparseCorrection(Y, n, 1), SparseCorrection(Y, n, 3)):
+        forms = [form(Y, n, jobs) for form in (TiledCorrection, SparseCorrection) for jobs in (1, 3)]
+        for found in forms:
             np.testing.assert_allclose(found.times(V), E @ V, atol=1e-11)
             np.testing.assert_allclose(found.curvature(V, P), np.where(E > 0, P @ V.T + V @ P.T, 0) @ V, atol=1e-11)
             assert found.total == pytest.approx(E.sum(), rel=1e-11)
             assert found.squares == pytest.approx((E**2).sum(), rel=1e-11)
             assert found.min_entry == pytest.approx(-E.max(), rel=1e-11)
-        coarse = SparseCorrection(Y, n, 1, coarse=True)
         scale = np.linalg.norm(Y) ** 2
-        np.testing.assert_allclose(coarse.times(V), E @ V, atol=1e-6 * scale * N)  # single precision: 1e-7 of |y||y'|
+        for form in (TiledCorrection, SparseCorrection):
+            coarse = form(Y, n, 1, coarse=True)
+            np.testing.assert_allclose(coarse.times(V), E @ V, atol=1e-6 * scale * N)  # single precision: 1e-7 of |y||y'|
+            np.testing.assert_array_equal(form(Y, n, 3, coarse=True).times(V), coarse.times(V))
         rows, partners = SparseCorrection(Y, n, 1).pairs()
         lower = np.tril(E)[rows, partners]
         assert (lower > 0).all()
