@@ -25,6 +25,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_threa
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def compiled_kernels():
+    """All kernels compiled before the first test: commands say so when they compile some, and tests look at what they say."""
+    aw.warmup()
+
+
 @cache
 def _corpus(name: str, n_words: int | None) -> aw.Corpus:
     return aw.read_corpus(DATA / name).prune(n_words=n_words)
