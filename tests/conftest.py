@@ -27,7 +27,7 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_kernels():
-    """All kernels compiled before the first test: commands say so when they compile some, and tests look at what they say."""
+    """All kernels compiled before the first test: commands that compile some say so, and tests look at what they say."""
     aw.warmup()
 
 
