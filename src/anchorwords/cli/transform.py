@@ -103,7 +103,7 @@ def transform(
         reading = reading | {"columns": None}  # they were kept when it was imported
     if output is not None:
         require_writable_file(output)
-    fitted = loaded(model, source, quiet)
+    fitted = loaded(model)
     fitted.n_jobs = jobs
     chosen = check_method(fitted.composition if method is None else method.value)
     if chosen == Method.prior_aware and fitted.model_.inference.composition_dual is None:

@@ -6,6 +6,7 @@ sums do not depend on the number of threads; arrays of other namespaces by their
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,11 @@ _LONG = 1 << 20
 def row_blocks(N: int) -> int:
     """Rows of a block."""
     return max(_ROWS, -(-N // _BLOCKS))
+
+
+def _over_rows(work: Callable[[int, int], object], A: Any, n_jobs: int | None) -> None:
+    """A vector operation on the rows of A, in blocks; in threads if there are many numbers."""
+    for_each_block(work, A.shape[0], row_blocks(A.shape[0]), n_jobs if A.size > _LONG else 1)
 
 
 def gram(A: Any, B: Any, n_jobs: int | None = None) -> Any:
@@ -113,7 +119,7 @@ def add_row(A: Any, row: Any, n_jobs: int | None = None) -> Any:
     def work(start: int, stop: int) -> None:
         A[start:stop] += row
 
-    for_each_block(work, A.shape[0], row_blocks(A.shape[0]), n_jobs if A.size > _LONG else 1)
+    _over_rows(work, A, n_jobs)
     return A
 
 
@@ -127,7 +133,7 @@ def dot(A: Any, B: Any, n_jobs: int | None = None) -> float:
     def work(start: int, stop: int) -> None:
         parts[start // rows] = np.vdot(A[start:stop], B[start:stop])
 
-    for_each_block(work, N, rows, n_jobs if A.size > _LONG else 1)
+    _over_rows(work, A, n_jobs)
     return float(parts.sum())
 
 
@@ -140,7 +146,7 @@ def add_scaled(A: Any, factor: float, B: Any, n_jobs: int | None = None) -> Any:
     def work(start: int, stop: int) -> None:
         axpy(B[start:stop].reshape(-1), A[start:stop].reshape(-1), a=factor)
 
-    for_each_block(work, A.shape[0], row_blocks(A.shape[0]), n_jobs if A.size > _LONG else 1)
+    _over_rows(work, A, n_jobs)
     return A
 
 
@@ -153,7 +159,7 @@ def scaled_sum(factor: float, A: Any, B: Any, n_jobs: int | None = None) -> Any:
         np.multiply(A[start:stop], A.dtype.type(factor), out=A[start:stop])
         np.add(A[start:stop], B[start:stop], out=A[start:stop])
 
-    for_each_block(work, A.shape[0], row_blocks(A.shape[0]), n_jobs if A.size > _LONG else 1)
+    _over_rows(work, A, n_jobs)
     return A
 
 
@@ -188,5 +194,5 @@ def squared_lengths(X: Any, n_jobs: int | None = None) -> Any:
     def work(start: int, stop: int) -> None:
         np.einsum("ij,ij->i", X[start:stop], X[start:stop], out=out[start:stop])
 
-    for_each_block(work, X.shape[0], row_blocks(X.shape[0]), n_jobs if X.size > _LONG else 1)
+    _over_rows(work, X, n_jobs)
     return out

@@ -110,7 +110,7 @@ class Point:
             Y = times(self._Y, self._R @ root, self._n_jobs)
             Y = times(self._L, root, self._n_jobs, dtype=xp.float32, plus=Y)
         else:
-            W = add_scaled(times(self._Y, self._R, self._n_jobs), 1.0, xp.astype(self._L, double), self._n_jobs)
+            W = times(self._Y, self._R, self._n_jobs, plus=self._L)
             for _ in range(products - 1):
                 V = times(W, xp.linalg.inv(T), self._n_jobs)  # again nearly orthonormal
                 W = self._operator_times(V)
