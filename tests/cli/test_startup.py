@@ -1,4 +1,4 @@
-"""Commands that compute little do not wait for libraries that they do without."""
+"""Commands that compute little do not import libraries that they do not need."""
 
 from __future__ import annotations
 

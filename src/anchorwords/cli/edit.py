@@ -103,7 +103,7 @@ def edit(
     if labels is not None:
         edited = rename_topics(edited, read_labels(labels))
     if splits and corpus is not None:
-        from .. import split_topic  # fits topics: the other edits do without what that needs
+        from .. import split_topic  # imports what a fit needs, which the other edits do not
 
         as_topic_model(fitted).position(splits[0][0])  # an id that is not there is reported before documents are read
         with opened(corpus, reading, quiet, jobs, like=fitted) as documents, working("Splitting", quiet):

@@ -119,7 +119,7 @@ class Kernel:
             dispatcher: Any = numba.njit(cache=True, **self._options)(self.py_func)
         except RuntimeError:
             return None
-        try:  # loading the forms would do without numba's internals, but takes ten times as long
+        try:  # loading the forms would not need numba's internals, but takes ten times as long
             cache, codegen = dispatcher._cache, dispatcher.targetctx.codegen()
             known = cache._cache_file._load_index()
             return all(cache._index_key(form, codegen) in known for form in self._signatures)
@@ -193,7 +193,7 @@ def inner(function: Callable[..., Any]) -> Callable[..., Any]:
 def inlined(function: Callable[..., Any]) -> Any:
     """As :func:`inner`, for functions that are called in one place, or are so short that a call would cost more than they.
 
-    numba puts their code where they are called before it looks at types: the quickest way to compile them, but for long
-    functions within each other, which are copied at each level. Their source is ``py_func``.
+    numba copies their source to the place of the call before it infers types. This compiles fastest, except for long
+    functions that are nested, which are copied at each level. Their source is ``py_func``.
     """
     return numba.njit(error_model="numpy", inline="always")(function)

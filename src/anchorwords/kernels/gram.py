@@ -32,7 +32,7 @@ from .compiled import (
 )
 from .protocol import CsrParts
 
-# Columns that go together: 64 bytes, a cache line per word; or two lines, where there are so many columns.
+# Columns multiplied together: 64 bytes, a cache line per word; or two lines, for wider blocks.
 _LANES = 8
 _MORE_LANES = 16
 # Accumulators: no more than this many, each for at least so many counts, and so many numbers in all (128 MiB): filling
@@ -79,7 +79,7 @@ def gram_apply(rows: CsrParts, V: FloatArray, n_jobs: int | None = None) -> Floa
 
 
 def _form(n_columns: int) -> tuple[int, Kernel]:
-    """Columns that go together, and the kernel for so many."""
+    """Number of columns to multiply together, and the kernel that does it."""
     return (_LANES, gram_times_lanes) if n_columns <= _LANES else (_MORE_LANES, _gram_times_more_lanes)
 
 
