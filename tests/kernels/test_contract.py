@@ -7,6 +7,7 @@ operation which writes into an argument fails.
 from __future__ import annotations
 
 import ast
+import os
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -66,7 +67,27 @@ def tensor(array):
     return pytest.importorskip("torch").from_numpy(np.array(array))
 
 
+def on_gpu():
+    """The kernels for GPUs on a GPU."""
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("needs an NVIDIA GPU")
+    return Implementation(kernels_for(torch.zeros(1, device="cuda")), lambda array: tensor(array).cuda())
+
+
+def interpreted():
+    """The kernels for GPUs on the processor, by Triton's interpreter."""
+    pytest.importorskip("triton")
+    if os.environ.get("TRITON_INTERPRET") != "1":
+        pytest.skip("needs TRITON_INTERPRET=1 in the environment")
+    from anchorwords.kernels.gpu.operations import GpuKernels
+
+    return Implementation(GpuKernels(tensor(np.zeros(1))), tensor)
+
+
 IMPLEMENTATIONS = {
+    "gpu": on_gpu,
+    "gpu, interpreted": interpreted,
     "numba": lambda: Implementation(NUMBA, read_only),
     "reference": lambda: Implementation(REFERENCE, read_only),
     "host, strict": lambda: Implementation(kernels_for(strict(np.zeros(1))), strict),
@@ -74,7 +95,9 @@ IMPLEMENTATIONS = {
 }
 
 
-@pytest.fixture(params=IMPLEMENTATIONS)
+@pytest.fixture(
+    params=[pytest.param(name, marks=pytest.mark.cuda if name == "gpu" else ()) for name in IMPLEMENTATIONS]
+)
 def use(request):
     return IMPLEMENTATIONS[request.param]()
 

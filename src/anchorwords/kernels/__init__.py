@@ -14,7 +14,7 @@ from .._namespace import is_array, is_numpy, namespace_name
 from .protocol import Kernels
 
 # Array namespace -> module of this package. Arrays of any other namespace are handed to NumPy's implementation.
-IMPLEMENTATIONS = {"numpy": "numba_kernels"}
+IMPLEMENTATIONS = {"numpy": "numba_kernels", "torch": "torch_kernels"}
 
 
 def kernels_for(*arrays: Any) -> Kernels:
