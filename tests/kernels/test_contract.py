@@ -82,7 +82,7 @@ def interpreted():
         pytest.skip("needs TRITON_INTERPRET=1 in the environment")
     from anchorwords.kernels.gpu.operations import GpuKernels
 
-    return Implementation(GpuKernels(tensor(np.zeros(1))), tensor)
+    return Implementation(GpuKernels(tensor(np.zeros(1)).device), tensor)
 
 
 IMPLEMENTATIONS = {
@@ -149,6 +149,17 @@ def test_gram_apply(use, rng, n_columns):
     for jobs in (1, 3):
         product = use.out(use.kernels.gram_apply(parts(G), use.array(V), jobs))
         np.testing.assert_allclose(product, G.T @ (G @ V), atol=1e-11)
+
+
+@covers("gram_product")
+@pytest.mark.parametrize("n_columns", [1, 8, 40])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gram_product(use, rng, n_columns, weighted):
+    G, V, weights = counts(rng), rng.standard_normal((17, n_columns)), rng.random(30)
+    product = use.kernels.gram_product(parts(G), use.array(weights) if weighted else None, 17)
+    expected = G.T @ ((weights[:, None] if weighted else 1.0) * (G @ V))
+    for jobs in (1, 3):
+        np.testing.assert_allclose(use.out(product.times(use.array(V), jobs)), expected, atol=1e-11)
 
 
 @covers("gram_stream")
@@ -503,7 +514,7 @@ def test_a_fit_reaches_the_seam(monkeypatch):
     data = make_topics(n_docs=400, n_words=300, n_topics=4, doc_length=50, random_state=0)
     model = anchorwords.AnchorTopicModel(4, random_state=0, refinement=Refinement()).fit(data.corpus)
     model.transform(data.corpus)
-    assert {"gram_apply", "negative_part", "simplex_least_squares", "expect", "gather", "compose"} <= recorder.used
+    assert {"gram_product", "negative_part", "simplex_least_squares", "expect", "gather", "compose"} <= recorder.used
     anchorwords.cooccurrence(data.corpus.counts)
     StreamedOperator(MatrixBlocks([data.corpus.counts]), every_word=True).row_sums()
     assert {"gram_rows", "gram_stream", "add_pair_sums"} <= recorder.used

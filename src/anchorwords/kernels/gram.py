@@ -83,6 +83,20 @@ def _form(n_columns: int) -> tuple[int, Kernel]:
     return (_LANES, gram_times_lanes) if n_columns <= _LANES else (_MORE_LANES, _gram_times_more_lanes)
 
 
+class HeldGram:
+    """G'WG by rows of G, which are multiplied by the roots of the weights once."""
+
+    def __init__(self, rows: CsrParts, weights: FloatArray | None, n_columns: int) -> None:  # noqa: ARG002
+        indptr, indices, data = rows
+        if weights is not None:
+            data = data * np.repeat(np.sqrt(weights), np.diff(indptr))
+        self._rows = indptr, indices, data
+
+    def times(self, V: FloatArray, n_jobs: int | None = None) -> FloatArray:
+        """G'W(G V)."""
+        return gram_apply(self._rows, V, n_jobs)
+
+
 class LaneStream:
     """The sum of G_b'(G_b V) over blocks: see :class:`anchorwords.kernels.protocol.GramStream`."""
 

@@ -147,6 +147,14 @@ class GramStream(Protocol):
         ...
 
 
+class GramProduct(Protocol):
+    """G'WG for one G, kept in the form in which products with it are fastest."""
+
+    def times(self, V: Any, n_jobs: int | None = None) -> Any:
+        """G'W(G V) for V (N, k)."""
+        ...
+
+
 class WordTable(Protocol):
     """Counts the words of UTF-8 text and numbers them in the order in which it meets them."""
 
@@ -187,6 +195,10 @@ class Kernels(Protocol):
 
     def gram_apply(self, rows: CsrParts, V: Any, n_jobs: int | None = None) -> Any:
         """G'(G V) for G (M, N) given by its rows and V (N, k)."""
+        ...
+
+    def gram_product(self, rows: CsrParts, weights: Any, n_columns: int) -> GramProduct:
+        """Prepare products with G'WG for G (M, n_columns) given by its rows and weights (M,), or None for ones."""
         ...
 
     def gram_stream(self, V: Any) -> GramStream:

@@ -36,6 +36,18 @@ def gram_apply(rows: CsrParts, V: FloatArray, n_jobs: int | None = None) -> Floa
     return np.asarray(G.T @ (G @ V))
 
 
+class Gram:
+    """G'WG itself."""
+
+    def __init__(self, rows: CsrParts, weights: FloatArray | None, n_columns: int) -> None:
+        G = _matrix(rows, n_columns).toarray()
+        self._matrix = G.T @ (G if weights is None else weights[:, None] * G)
+
+    def times(self, V: FloatArray, n_jobs: int | None = None) -> FloatArray:  # noqa: ARG002
+        """G'W(G V)."""
+        return np.asarray(self._matrix @ V)
+
+
 class GramSums:
     """The sum of G_b'(G_b V) over blocks."""
 
@@ -261,4 +273,4 @@ def compose(
     return found
 
 
-gram_stream, word_table = GramSums, DictionaryWords
+gram_product, gram_stream, word_table = Gram, GramSums, DictionaryWords

@@ -45,13 +45,24 @@ class TiledCorrection:
         Threads, for NumPy arrays; nothing depends on them, bit for bit.
     coarse : bool
         Whether single precision will do for E.
+    tile_entries : int
+        Entries of Y Y' alive at a time.
     """
 
-    def __init__(self, Y: Any, n_checked: int, n_jobs: int | None = None, *, coarse: bool = False) -> None:
+    def __init__(
+        self,
+        Y: Any,
+        n_checked: int,
+        n_jobs: int | None = None,
+        *,
+        coarse: bool = False,
+        tile_entries: int | None = None,
+    ) -> None:
         self._xp = array_namespace(Y)
         self._Y = self._xp.astype(Y, self._xp.float32) if coarse else Y
         self._n = n_checked
         self._n_jobs = n_jobs if is_numpy(Y) else 1  # other libraries have threads of their own
+        self._width = max(1, (tile_entries or _TILE_ENTRIES) // n_checked)
         self._sums: tuple[float, float, float] | None = None
 
     @property
@@ -89,8 +100,8 @@ class TiledCorrection:
         N, n = self._Y.shape[0], self._n
         limit = most_pairs(self._Y)
         rows, partners, found = [], [], 0
-        for start in range(0, N, max(1, _TILE_ENTRIES // n)):
-            stop = min(start + max(1, _TILE_ENTRIES // n), N)
+        for start in range(0, N, self._width):
+            stop = min(start + self._width, N)
             j, i = np.nonzero(to_numpy(self._clipped(start, stop)).T > 0.0)
             below = i < j + start
             rows.append(j[below] + start)
@@ -114,7 +125,7 @@ class TiledCorrection:
     def _sweep(self, entries: Any, V: Any) -> tuple[Any, tuple[float, float, float]]:
         """Product with V of the symmetric matrix that has these entries on rows I, and its sums."""
         xp, n, N = self._xp, self._n, self._Y.shape[0]
-        width = max(1, _TILE_ENTRIES // n)
+        width = self._width
         # A tile lies wholly inside I, where the matrix is its own mirror, or wholly outside.
         inner = [(start, min(start + width, n)) for start in range(0, n, width)]
         tiles = inner + [(start, min(start + width, N)) for start in range(n, N, width)]
@@ -125,11 +136,11 @@ class TiledCorrection:
         def work(group: int, _: int) -> None:
             total = xp.zeros_like(V[:n, :])
             parts: list[Any] = []
-            measures: list[tuple[float, float, float]] = []
+            measures: list[tuple[float, Any, Any, Any]] = []
             for start, stop in groups[group]:
                 S = xp.astype(entries(start, stop), V.dtype)
                 mirrored = 1.0 if stop <= n else 2.0
-                measures.append((mirrored * float(xp.sum(S)), mirrored * float(xp.sum(S * S)), float(xp.max(S))))
+                measures.append((mirrored, xp.sum(S), xp.sum(S * S), xp.max(S)))
                 total = total + S @ V[start:stop, :]
                 if start >= n:
                     parts.append(S.T @ V[:n, :])
@@ -138,5 +149,8 @@ class TiledCorrection:
         for_each_block(work, len(groups), 1, self._n_jobs)
         inside = sum((total for total, _, _ in done[1:]), done[0][0])
         product = xp.concat([inside, *(part for _, parts, _ in done for part in parts)], axis=0)
-        totals, squares, largest = zip(*(measure for _, _, measures in done for measure in measures), strict=True)
-        return product, (sum(totals), sum(squares), -max(0.0, *largest))
+        # Brought to the host together: each number by itself would have a GPU wait.
+        times, *measured = zip(*(measure for _, _, measures in done for measure in measures), strict=True)
+        totals, squares, largest = (to_numpy(xp.stack(list(numbers))) for numbers in measured)
+        total, square = (sum(a * b for a, b in zip(times, part.tolist(), strict=True)) for part in (totals, squares))
+        return product, (total, square, -max(0.0, *largest.tolist()))

@@ -1,0 +1,313 @@
+"""E as a sparse matrix on a GPU: the negative entries of Y Y', found by tiles and packed as bits.
+
+Notation
+--------
+Y : (N, K)   compression, its rows sorted so that the checked words come first
+I            the first n rows
+E : (N, N)   max(-Y Y', 0) on rows I and columns I, zero elsewhere
+pairs        (j, i) with i in I and i < j whose entry is, or may be, negative: likely pairs
+
+A sweep makes the cosines of the rows tile by tile, as matrix products in single precision, and keeps one bit for each: whether
+it is below its rounding error. The bits are counted and turned into two lists of pairs, by row j and by partner i. Their
+entries are computed afterwards in double precision, and likely pairs that turn out to be positive have the entry zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+from ..protocol import NegativePart, TooDense
+from ..tiled import TiledCorrection, most_pairs
+from .memory import temporary_bytes
+from .sums import Chunks, chunks_of, row_sums
+from .tensors import block_of
+
+# Pairs are listed up to this share of the entries on the checked rows; more of them are quicker by tiles.
+_DENSE = 0.04
+# Rows of Y that are shorter than this count as zero, as for the numba kernels.
+_SHORTEST = 1e-150
+# Rows and partners of a tile of bits that one program packs.
+_PACK = 64
+# Words of bits that one program unpacks.
+_UNPACK = 32
+
+
+def negative_part(Y: Any, n_checked: int, *, coarse: bool = False) -> NegativePart:
+    """E as a sparse matrix, or by tiles where it has too many entries to be worth keeping."""
+    try:
+        return PackedCorrection(Y, n_checked, coarse=coarse)
+    except TooDense:
+        return TiledCorrection(Y, n_checked, coarse=coarse, tile_entries=temporary_bytes() // 16)
+
+
+class PackedCorrection:
+    """E for one Y as two lists of pairs, see :class:`anchorwords.kernels.protocol.NegativePart`.
+
+    Parameters
+    ----------
+    Y : (N, K) tensor
+        Checked rows first.
+    n_checked : int
+        |I|.
+    coarse : bool
+        Compute the entries in single precision.
+
+    Raises
+    ------
+    TooDense
+        Where so many entries are negative that tiles are the better form.
+    """
+
+    def __init__(self, Y: Any, n_checked: int, *, coarse: bool = False) -> None:
+        self._n = n_checked
+        bits, partner_bits = _packed_cosines(Y, n_checked)
+        counts = _bit_counts(bits)
+        ends = torch.cumsum(counts.view(-1), 0, dtype=torch.int64)
+        n_pairs = int(ends[-1]) if ends.numel() else 0
+        # Of the entries on the checked rows, each pair is two.
+        if n_pairs > min(most_pairs(Y), max(1 << 20, _DENSE * n_checked * Y.shape[0] / 2)):
+            raise TooDense
+        device, width = Y.device, bits.shape[1]
+        self._indptr = torch.zeros(Y.shape[0] + 1, dtype=torch.int64, device=device)
+        self._indptr[1:] = ends.view(-1, width)[:, -1]
+        starts = ends - counts.view(-1)
+        self._partners = torch.empty(n_pairs, dtype=torch.int32, device=device)
+        n_words = bits.numel()
+        grid = (triton.cdiv(n_words, _UNPACK),)
+        if n_pairs:
+            _unpack_rows[grid](bits, starts, self._partners, n_words, width, W=_UNPACK, num_warps=2)
+
+        # The same by partner, with the place of each pair in the list above.
+        counts = _bit_counts(partner_bits)
+        ends = torch.cumsum(counts.view(-1), 0, dtype=torch.int64)
+        indptr = torch.zeros(n_checked + 1, dtype=torch.int64, device=device)
+        indptr[1:] = ends.view(n_checked, -1)[:, -1]
+        self._rows = torch.empty(n_pairs, dtype=torch.int32, device=device)
+        self._places = torch.empty(n_pairs, dtype=torch.int32, device=device)
+        n_words = partner_bits.numel()
+        grid = (triton.cdiv(n_words, _UNPACK),)
+        if n_pairs:
+            _unpack_partners[grid](
+                partner_bits, ends - counts.view(-1), bits, starts, self._rows, self._places, n_words,
+                partner_bits.shape[1], width, W=_UNPACK, num_warps=2,
+            )  # fmt: skip
+        self._by_row: Chunks = Chunks(self._indptr[:-1], self._indptr[1:], None)
+        self._by_partner: Chunks = chunks_of(indptr)
+        del bits, partner_bits, starts, ends, counts
+
+        Y = (Y.to(torch.float32) if coarse else Y).contiguous()
+        self._values = torch.empty(n_pairs, dtype=Y.dtype, device=device)
+        _launch(_pair_entries, self._indptr, Y, self._partners, Y, self._values)
+        if n_pairs:
+            doubled = self._values.to(torch.float64)
+            total, squares, largest = torch.stack([doubled.sum(), (doubled * doubled).sum(), doubled.max()]).tolist()
+        else:
+            total = squares = largest = 0.0
+        self.total, self.squares, self.min_entry = 2.0 * total, 2.0 * squares, -largest
+
+    def pairs(self) -> tuple[Any, Any]:
+        """Rows j and partners i < j of the negative entries, sorted."""
+        lengths = self._indptr[1:] - self._indptr[:-1]
+        rows = torch.repeat_interleave(torch.arange(lengths.shape[0], device=lengths.device), lengths)
+        negative = self._values > 0.0
+        return rows[negative], self._partners[negative].to(torch.int64)
+
+    def times(self, V: Any) -> Any:
+        """E V, in the precision of V."""
+        return self._product(self._values, V)
+
+    def curvature(self, V: Any, P: Any) -> Any:
+        """D(P V' + V P') V."""
+        moved = torch.empty(self._partners.shape[0], dtype=V.dtype, device=V.device)
+        out = torch.empty(V.shape, dtype=V.dtype, device=V.device)
+        K = V.shape[1]
+        columns = block_of(K, 16)
+        _moved_entries[(V.shape[0],)](
+            self._indptr, self._partners, self._values, V.contiguous(), P.contiguous(), moved, out, K,
+            T=max(4, min(32, 2048 // columns)), BK=columns, num_warps=4,
+        )  # fmt: skip
+        return self._with_mirror(out, moved, V)
+
+    def _product(self, values: Any, V: Any) -> Any:
+        """Product of V with the symmetric matrix that has these entries at the pairs."""
+        return self._with_mirror(row_sums(self._by_row, self._partners, values, V), values, V)
+
+    def _with_mirror(self, out: Any, values: Any, V: Any) -> Any:
+        row_sums(self._by_partner, self._rows, values, V, places=self._places, out=out[: self._n])
+        return out
+
+
+def pair_products(indptr: Any, A: Any, partners: Any, B: Any) -> Any:
+    """A_j . B_i for row j and each of its partners i."""
+    found = torch.empty(partners.shape[0], dtype=A.dtype, device=A.device)
+    _launch(_pair_entries, indptr, A, partners, B, found, negated=False)
+    return found
+
+
+def _launch(kernel: Any, indptr: Any, A: Any, partners: Any, B: Any, out: Any, *, negated: bool = True) -> None:
+    n, K = indptr.shape[0] - 1, A.shape[1]
+    columns = block_of(K, 16)
+    if n and partners.shape[0]:
+        kernel[(n,)](
+            indptr, A, partners, B, out, K, T=max(4, min(64, 4096 // columns)), BK=columns, NEGATED=negated, num_warps=4
+        )
+
+
+def _packed_cosines(Y: Any, n: int) -> tuple[Any, Any]:
+    """Which pairs are likely, as bits: for each row 32 partners in a number, and for each partner 32 rows."""
+    N, K = Y.shape
+    device = Y.device
+    lengths = torch.linalg.vector_norm(Y, dim=1)
+    used = lengths > _SHORTEST
+    unit = (Y * torch.where(used, 1.0 / torch.where(used, lengths, 1.0), 0.0)[:, None]).to(torch.float32)
+    checked = unit[:n].T.contiguous()
+    # A sum of K products of rounded numbers, all vectors of length one, is off by less than this.
+    exactness = torch.finfo(torch.float32).eps if not _rounds_inputs(device) else 2.0**-9
+    threshold = float((K + 4) * exactness)
+    bits = torch.empty((N, triton.cdiv(n, 32)), dtype=torch.int32, device=device)
+    partner_bits = torch.empty((n, triton.cdiv(N, 32)), dtype=torch.int32, device=device)
+    rows = max(_PACK, temporary_bytes() // (8 * n) // _PACK * _PACK)
+    for start in range(0, N, rows):
+        stop = min(start + rows, N)
+        cosines = unit[start:stop] @ checked
+        grid = (triton.cdiv(stop - start, _PACK), triton.cdiv(n, _PACK))
+        _pack[grid](
+            cosines, used, bits, partner_bits, threshold, start, stop - start, n, bits.shape[1], partner_bits.shape[1],
+            BJ=_PACK, BI=_PACK, num_warps=4,
+        )  # fmt: skip
+    return bits, partner_bits
+
+
+def _rounds_inputs(device: Any) -> bool:
+    """Whether matrix products round their factors to half of single precision, as the user may have asked torch for."""
+    return device.type == "cuda" and torch.get_float32_matmul_precision() != "highest"
+
+
+def _bit_counts(bits: Any) -> Any:
+    counts = torch.empty_like(bits)
+    if bits.numel():
+        _count[(triton.cdiv(bits.numel(), 1024),)](bits, counts, bits.numel(), B=1024, num_warps=4)
+    return counts
+
+
+@triton.jit
+def _pack(
+    cosines, used, bits, partner_bits, threshold, first, n_rows, n, width, partner_width,
+    BJ: tl.constexpr, BI: tl.constexpr,
+):  # fmt: skip
+    """Bits of a tile of rows j = first + row and partners i < min(j, n), along either axis."""
+    row = tl.program_id(0) * BJ + tl.arange(0, BJ)
+    i = tl.program_id(1) * BI + tl.arange(0, BI)
+    j = first + row
+    there = (row < n_rows)[:, None] & (i < n)[None, :]
+    near = tl.load(cosines + row[:, None].to(tl.int64) * n + i[None, :], mask=there, other=1.0) < threshold
+    own = tl.load(used + j, mask=row < n_rows, other=0) != 0
+    other = tl.load(used + i, mask=i < n, other=0) != 0
+    set_ = (near & there & (i[None, :] < j[:, None]) & own[:, None] & other[None, :]).to(tl.int32)
+    shift = tl.arange(0, 32)
+    by_row = tl.sum(tl.reshape(set_, (BJ, BI // 32, 32)) << shift[None, None, :], axis=2)
+    word = tl.program_id(1) * (BI // 32) + tl.arange(0, BI // 32)
+    tl.store(
+        bits + j[:, None].to(tl.int64) * width + word[None, :], by_row, mask=(row < n_rows)[:, None] & (word < width)[None, :]
+    )
+    by_partner = tl.sum(tl.reshape(set_, (BJ // 32, 32, BI)) << shift[None, :, None], axis=1)
+    word = (first // 32) + tl.program_id(0) * (BJ // 32) + tl.arange(0, BJ // 32)
+    tl.store(
+        partner_bits + i[None, :].to(tl.int64) * partner_width + word[:, None],
+        by_partner,
+        mask=(i < n)[None, :] & (word < partner_width)[:, None],
+    )
+
+
+@triton.jit
+def _ones(x):
+    """Number of bits that are set."""
+    x = x.to(tl.uint32, bitcast=True)
+    x = x - ((x >> 1) & 0x55555555)
+    x = (x & 0x33333333) + ((x >> 2) & 0x33333333)
+    x = (x + (x >> 4)) & 0x0F0F0F0F
+    return ((x * 0x01010101) >> 24).to(tl.int32)
+
+
+@triton.jit
+def _count(bits, counts, size, B: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * B + tl.arange(0, B)
+    tl.store(counts + at, _ones(tl.load(bits + at, mask=at < size, other=0)), mask=at < size)
+
+
+@triton.jit
+def _unpack_rows(bits, starts, partners, size, width, W: tl.constexpr):
+    """The partners of each row: bit b of word w of a row is partner 32 w + b."""
+    at = tl.program_id(0).to(tl.int64) * W + tl.arange(0, W)
+    word = tl.load(bits + at, mask=at < size, other=0)[:, None]
+    b = tl.arange(0, 32)[None, :]
+    before = _ones(word & ((1 << b) - 1))
+    place = tl.load(starts + at, mask=at < size, other=0)[:, None] + before
+    partner = (at % width)[:, None].to(tl.int32) * 32 + b
+    tl.store(partners + place, partner, mask=((word >> b) & 1) != 0)
+
+
+@triton.jit
+def _unpack_partners(
+    partner_bits, starts, bits, row_starts, rows, places, size, width, row_width, W: tl.constexpr
+):  # fmt: skip
+    """The rows of each partner, and the place of each of these pairs in the list by row."""
+    at = tl.program_id(0).to(tl.int64) * W + tl.arange(0, W)
+    word = tl.load(partner_bits + at, mask=at < size, other=0)[:, None]
+    b = tl.arange(0, 32)[None, :]
+    there = ((word >> b) & 1) != 0
+    place = tl.load(starts + at, mask=at < size, other=0)[:, None] + _ones(word & ((1 << b) - 1))
+    j = (at % width)[:, None].to(tl.int32) * 32 + b
+    i = (at // width)[:, None].to(tl.int32) + tl.zeros_like(b)
+    of_row = j.to(tl.int64) * row_width + i // 32
+    mine = tl.load(bits + of_row, mask=there, other=0)
+    in_list = tl.load(row_starts + of_row, mask=there, other=0) + _ones(mine & ((1 << (i % 32)) - 1))
+    tl.store(rows + place, j, mask=there)
+    tl.store(places + place, in_list.to(tl.int32), mask=there)
+
+
+@triton.jit
+def _pair_entries(indptr, A, partners, B, out, K, T: tl.constexpr, BK: tl.constexpr, NEGATED: tl.constexpr):
+    """A_j . B_i, or max(-A_j . B_i, 0), for row j and each of its partners i."""
+    j = tl.program_id(0).to(tl.int64)
+    k = tl.arange(0, BK)
+    inside = k < K
+    own = tl.load(A + j * K + k, mask=inside, other=0.0)
+    last = tl.load(indptr + j + 1)
+    for start in range(tl.load(indptr + j), last, T):
+        pair = start + tl.arange(0, T)
+        there = pair < last
+        i = tl.load(partners + pair, mask=there, other=0).to(tl.int64)
+        other = tl.load(B + i[:, None] * K + k[None, :], mask=there[:, None] & inside[None, :], other=0.0)
+        entry = tl.sum(own[None, :] * other, axis=1)
+        if NEGATED:
+            entry = tl.maximum(-entry, 0.0)
+        tl.store(out + pair, entry, mask=there)
+
+
+@triton.jit
+def _moved_entries(indptr, partners, values, V, P, moved, out, K, T: tl.constexpr, BK: tl.constexpr):
+    """Entries of P V' + V P' at the negative pairs of row j, and the row of their product with V."""
+    j = tl.program_id(0).to(tl.int64)
+    k = tl.arange(0, BK)
+    inside = k < K
+    v_j = tl.load(V + j * K + k, mask=inside, other=0.0)
+    p_j = tl.load(P + j * K + k, mask=inside, other=0.0)
+    total = tl.zeros([T, BK], dtype=V.dtype.element_ty)
+    last = tl.load(indptr + j + 1)
+    for start in range(tl.load(indptr + j), last, T):
+        pair = start + tl.arange(0, T)
+        there = pair < last
+        negative = tl.load(values + pair, mask=there, other=0.0) > 0.0
+        i = tl.load(partners + pair, mask=there, other=0).to(tl.int64)
+        at = i[:, None] * K + k[None, :]
+        v_i = tl.load(V + at, mask=negative[:, None] & inside[None, :], other=0.0)
+        p_i = tl.load(P + at, mask=negative[:, None] & inside[None, :], other=0.0)
+        entry = tl.sum(p_j[None, :] * v_i + v_j[None, :] * p_i, axis=1)
+        tl.store(moved + pair, entry, mask=there)
+        total += entry[:, None] * v_i
+    tl.store(out + j * K + k, tl.sum(total, axis=0), mask=inside)
