@@ -9,12 +9,13 @@ from ..sources.kinds import HeldCounts, MappedSource
 from ..sources.source import Source
 from .cooccurrence import Cooccurrence
 from .moments import with_pairs
+from .on_device import DeviceOperator
 from .operator import CooccurrenceOperator
 from .streamed import StreamedOperator
 
 
 def cooccurrence_of(source: Source, *, n_jobs: int | None = None, every_word: bool = False) -> Cooccurrence:
-    """C of Eq. 1 as an operator: on counts in memory, or read pass by pass.
+    """C of Eq. 1 as an operator: on counts in memory, on a device if the source is for one, or read pass by pass.
 
     Parameters
     ----------
@@ -26,6 +27,8 @@ def cooccurrence_of(source: Source, *, n_jobs: int | None = None, every_word: bo
     """
     if source.counts is None:
         return StreamedOperator(source, n_jobs=n_jobs, every_word=every_word)
+    if source.like is not None:
+        return DeviceOperator(source, n_jobs=n_jobs, every_word=every_word)
     return CooccurrenceOperator(source, n_jobs=n_jobs, every_word=every_word)
 
 
@@ -33,7 +36,7 @@ def documents_with_pairs(source: Source) -> Source:
     """The documents of a source that carry a pair of words: those with two tokens."""
     if source.counts is None:
         return MappedSource(source, with_pairs)
-    return HeldCounts(with_pairs(source.counts), source.words)
+    return HeldCounts(with_pairs(source.counts), source.words, like=source.like)
 
 
 def documents_before(source: Source) -> IntArray:

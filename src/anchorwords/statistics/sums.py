@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from .._namespace import array_namespace, to_numpy
+from .._namespace import like as as_like
 from .._typing import FloatArray, IntArray, SparseLike
 from ..kernels import kernels_for
+from ..kernels.protocol import CsrParts
 from ..linalg.sparse import csr_parts
 from ..storage.sketch_folder import BY_WORD
 
@@ -37,28 +40,40 @@ class PairSums:
         Whether any count is not a whole number.
     """
 
-    def __init__(self, n_words: int) -> None:
-        self.d = np.zeros(n_words)
-        self.squares = np.zeros(n_words)
-        self.df = np.zeros(n_words, dtype=np.int64)
+    def __init__(self, n_words: int, like: Any = None) -> None:
+        self.d = as_like(np.zeros(n_words), like)
+        self.squares = as_like(np.zeros(n_words), like)
+        self.df = as_like(np.zeros(n_words, dtype=np.int64), like)
         self.n_docs = self.n_skipped = 0
         self.n_tokens = self.mass = self.largest = 0.0
         self.fractions = False
 
     def add(self, counts: SparseLike) -> None:
         """Add documents."""
-        lengths = np.asarray(counts.sum(axis=1)).ravel()
+        self.add_rows(csr_parts(counts), np.asarray(counts.sum(axis=1)).ravel())
+
+    def add_rows(self, rows: CsrParts, lengths: Any) -> None:
+        """Add documents given by the arrays of their counts and their lengths, all of the namespace of the sums."""
+        xp = array_namespace(lengths)
         weights = pair_weights(lengths)
-        self.d, self.squares, self.df = kernels_for(weights).add_pair_sums(
-            csr_parts(counts), weights, self.d, self.squares, self.df
-        )
+        self.d, self.squares, self.df = kernels_for(weights).add_pair_sums(rows, weights, self.d, self.squares, self.df)
         kept = weights > 0.0
-        self.n_docs += int(kept.sum())
-        self.n_skipped += int((~kept).sum())
-        self.n_tokens += float(lengths[kept].sum())
-        self.mass += float((lengths[kept] / (lengths[kept] - 1.0)).sum())
-        self.largest = max(self.largest, float(counts.data.max(initial=0.0)))
-        self.fractions = self.fractions or bool((counts.data != np.floor(counts.data)).any())
+        lengths, data = lengths[kept], rows[2]
+        n_kept = int(lengths.shape[0])
+        self.n_docs += n_kept
+        self.n_skipped += int(weights.shape[0]) - n_kept
+        self.n_tokens += float(xp.sum(lengths))
+        self.mass += float(xp.sum(lengths / (lengths - 1.0)))
+        if data.shape[0]:
+            self.largest = max(self.largest, float(xp.max(data)))
+            self.fractions = self.fractions or bool(xp.any(data != xp.floor(data)))
+
+    def on_host(self) -> PairSums:
+        """The same in arrays of NumPy."""
+        twin = self.copy()
+        for name in BY_WORD:
+            setattr(twin, name, to_numpy(getattr(twin, name), dtype=None))
+        return twin
 
     def combine(self, other: PairSums, rows: IntArray | slice, sign: int = 1) -> None:
         """Add (or take out) other documents, whose words are these rows here."""
@@ -85,7 +100,8 @@ class PairSums:
         twin = PairSums(0)
         twin.__dict__.update(self.__dict__)
         for name in BY_WORD:
-            setattr(twin, name, getattr(self, name).copy())
+            array = getattr(self, name)
+            setattr(twin, name, array_namespace(array).asarray(array, copy=True))
         return twin
 
     def diagonal(self, rows: IntArray) -> tuple[FloatArray, float]:
@@ -104,7 +120,8 @@ class PairSums:
         return {name: getattr(self, name) for name in (*TOTALS, "largest", "fractions")}
 
 
-def pair_weights(lengths: FloatArray) -> FloatArray:
+def pair_weights(lengths: Any) -> Any:
     """1 / (n (n - 1)) of documents with at least two tokens, 0 of the others."""
-    enough = lengths >= 2.0
-    return np.where(enough, 1.0 / np.where(enough, lengths * (lengths - 1.0), 1.0), 0.0)
+    xp = array_namespace(lengths)
+    enough, one = lengths >= 2.0, xp.ones_like(lengths)
+    return xp.where(enough, 1.0 / xp.where(enough, lengths * (lengths - 1.0), one), xp.zeros_like(lengths))

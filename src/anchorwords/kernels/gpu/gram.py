@@ -149,6 +149,21 @@ class GpuStream:
         return total
 
 
+def add_pair_sums(rows: Any, weights: Any, d: Any, squares: Any, df: Any) -> tuple[Any, Any, Any]:
+    """Sums by word over documents of positive weight: see :class:`anchorwords.kernels.protocol.Kernels`."""
+    indptr, indices, data = rows
+    ends, documents, places = transposed(indptr, indices, d.shape[0])
+    chunks, values = chunks_of(ends), data[places]
+    w = weights.to(torch.float64)[:, None]
+
+    def summed(of_entries: Any, of_documents: Any) -> Any:
+        return row_sums(chunks, documents, of_entries, of_documents)[:, 0]
+
+    held = (w > 0.0).to(torch.float64)
+    number = summed(torch.ones_like(values, dtype=torch.uint8), held)
+    return d + summed(values, w), squares + summed(values * values, w), df + number.to(df.dtype)
+
+
 def smallest(values: Any) -> Any:
     """The same numbers in the smallest type that holds them exactly."""
     if values.numel() == 0 or values.dtype not in (torch.float64, torch.float32):

@@ -8,8 +8,10 @@ import torch
 
 from ..host import host_kernels
 from ..protocol import CsrParts, GramProduct, GramStream, Kernels, NegativePart
-from .gram import GpuGram, GpuStream
+from .gram import GpuGram, GpuStream, add_pair_sums
 from .pairs import negative_part
+from .sums import chunks_of, row_sums
+from .tensors import csr_on_device
 
 
 class GpuKernels:
@@ -38,6 +40,15 @@ class GpuKernels:
     def gram_stream(self, V: Any) -> GramStream:
         """Start a sum of G_b'(G_b V) over blocks of rows."""
         return GpuStream(V)
+
+    def add_pair_sums(self, rows: CsrParts, weights: Any, d: Any, squares: Any, df: Any) -> tuple[Any, Any, Any]:
+        """Add sums over documents of positive weight."""
+        return add_pair_sums(csr_on_device(rows, self._device), weights, d, squares, df)
+
+    def sparse_product(self, rows: CsrParts, V: Any, n_jobs: int | None = None) -> Any:  # noqa: ARG002
+        """X V."""
+        indptr, indices, data = csr_on_device(rows, self._device)
+        return row_sums(chunks_of(indptr), indices, data, V)
 
     def negative_part(self, Y: Any, n_checked: int, *, coarse: bool = False, n_jobs: int | None = None) -> NegativePart:  # noqa: ARG002
         """E of Y with the ``n_checked`` rows to check first."""

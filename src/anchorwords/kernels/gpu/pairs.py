@@ -212,7 +212,9 @@ def _pack(
     by_row = tl.sum(tl.reshape(set_, (BJ, BI // 32, 32)) << shift[None, None, :], axis=2)
     word = tl.program_id(1) * (BI // 32) + tl.arange(0, BI // 32)
     tl.store(
-        bits + j[:, None].to(tl.int64) * width + word[None, :], by_row, mask=(row < n_rows)[:, None] & (word < width)[None, :]
+        bits + j[:, None].to(tl.int64) * width + word[None, :],
+        by_row,
+        mask=(row < n_rows)[:, None] & (word < width)[None, :],
     )
     by_partner = tl.sum(tl.reshape(set_, (BJ // 32, 32, BI)) << shift[None, :, None], axis=1)
     word = (first // 32) + tl.program_id(0) * (BJ // 32) + tl.arange(0, BJ // 32)
