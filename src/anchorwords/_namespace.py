@@ -64,6 +64,14 @@ def to_numpy(array: Any, dtype: npt.DTypeLike | None = np.float64) -> npt.NDArra
     return np.asarray(array, dtype=dtype)
 
 
+def own_numpy(array: Any) -> npt.NDArray[Any]:
+    """The array as NumPy's, in memory that no other array shares; one of NumPy's own stays as it is."""
+    if is_numpy(array):
+        return array
+    host = to_numpy(array, dtype=None)
+    return host.copy() if array.__dlpack_device__()[0] in _HOST_DEVICES else host
+
+
 def like(array: Any, other: Any) -> Any:
     """Return an array in the namespace, and on the device, of ``other``; its data type stays.
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._namespace import array_namespace, is_array, is_numpy, like, to_numpy
+from .._namespace import array_namespace, is_array, is_numpy, like, own_numpy, to_numpy
 from .._typing import BoolArray, FloatArray
 from .._validation import as_real_array, check_n_components
 from ..exceptions import InputError
@@ -27,8 +27,10 @@ from .recover import recover_topics
 from .select import select_anchors
 from .tandem import Groups, Tandem, heads, is_group, tandem_row, topic_groups
 
-# Entries of Y Y' alive at a time while rows are repaired: 32 MiB of float64.
+# Entries of Y Y' alive at a time while rows are repaired: 32 MiB of float64; on a GPU, where small steps cost as much as
+# large ones, 512 MiB.
 _TILE_ENTRIES = 1 << 22
+_MORE_ENTRIES = 1 << 26
 
 
 class Coordinates(NamedTuple):
@@ -155,7 +157,7 @@ def _anchor_words(Y: Any, K: int, given: Groups, candidates: BoolArray | None, n
     tandem = Tandem(groups, to_numpy(rows)) if several.any() else None
     model = recover_topics(S, rows @ rows.T, rhs, d, C_SS, tandem=tandem, n_jobs=n_jobs)
     # The record keeps Y: its memory must not be that of an array which others may write to.
-    return replace(model, Y=Y if is_numpy(Y) else np.array(to_numpy(Y)))
+    return replace(model, Y=own_numpy(Y))
 
 
 def clipped_rows(Y: Any, words: Any) -> Any:
@@ -187,7 +189,7 @@ def _placed(X: Any, Y: Any, made: dict[int, FloatArray], given: Groups) -> Any:
 
 def _repaired(Y: Any, words: Any, anchor_rows: Any, rhs: Any, d: FloatArray) -> Any:
     """Right-hand sides with the rows of unusable words clipped at zero; their sums go into d, which is our own."""
-    step = max(1, _TILE_ENTRIES // Y.shape[0])
+    step = max(1, (_TILE_ENTRIES if is_numpy(Y) else _MORE_ENTRIES) // Y.shape[0])
     repaired = []
     for start in range(0, words.size, step):
         part = words[start : start + step]

@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from .._namespace import to_numpy
+from .._namespace import array_namespace, like, own_numpy, to_numpy
 from .._typing import FloatArray, IntArray
 from ..exceptions import DegenerateWarning
 from ..linalg.simplex import simplex_least_squares
+from ..linalg.tall import put_rows
 from ..model import TopicModel
 from .tandem import Groups, Tandem, is_group
 
@@ -48,17 +49,18 @@ def recover_topics(
     With ``tandem`` anchors G, rhs and its rows are those of groups of words: words of a group of two or more are recovered
     like any other, and A is fitted to the rows, as no single entry of C is theirs.
     """
-    # The least squares run in the namespace of their arrays; the record is NumPy's.
-    Bt = to_numpy(simplex_least_squares(G, rhs, n_jobs=n_jobs))
-    if tandem is None:
-        Bt[anchors] = np.eye(anchors.size)
-    else:
-        single = np.flatnonzero(~is_group(tandem.groups))
-        Bt[anchors[single]] = np.eye(anchors.size)[single]
+    # What is as long as the vocabulary stays in the namespace of its arrays; the record is NumPy's.
+    Bt = simplex_least_squares(G, rhs, n_jobs=n_jobs)
+    if tandem is not None:
+        Bt = to_numpy(Bt)
+    single = slice(None) if tandem is None else np.flatnonzero(~is_group(tandem.groups))
+    Bt = put_rows(Bt, anchors[single], like(np.eye(anchors.size)[single], Bt))
+    if tandem is not None:
         _give_own_words(Bt, d, tandem.groups)
-    joint = Bt * d[:, None]
-    p_topic = joint.sum(axis=0)
-    B = joint / p_topic
+    xp = array_namespace(Bt)
+    joint = Bt * like(d, Bt)[:, None]
+    topic_sums = xp.sum(joint, axis=0)
+    B, p_topic = joint / topic_sums, to_numpy(topic_sums)
     A = _read_off(C_SS, p_topic / d[anchors]) if tandem is None else _fitted(B, p_topic, tandem.rows)
     raw_sum = float(A.sum())
     if raw_sum > _NO_CORRELATION:
@@ -71,9 +73,11 @@ def recover_topics(
             stacklevel=3,
         )
         A = np.diag(p_topic / p_topic.sum())
-    Bt[d == 0.0] = A.sum(axis=1)
+    never = np.flatnonzero(d == 0.0)
+    if never.size:
+        Bt = put_rows(Bt, never, like(np.tile(A.sum(axis=1), (never.size, 1)), Bt))
     groups = None if tandem is None else tandem.groups
-    return TopicModel(B, A, raw_sum, anchors, Bt, d / d.sum(), anchor_groups=groups)
+    return TopicModel(own_numpy(B), A, raw_sum, anchors, own_numpy(Bt), d / d.sum(), anchor_groups=groups)
 
 
 def _read_off(C_SS: FloatArray, inverse: FloatArray) -> FloatArray:

@@ -97,7 +97,7 @@ class TiledCorrection:
 
     def pairs(self) -> tuple[Any, Any]:
         """Rows j and partners i < j of the negative entries, i in I, sorted by row."""
-        N, n = self._Y.shape[0], self._n
+        N = self._Y.shape[0]
         limit = most_pairs(self._Y)
         rows, partners, found = [], [], 0
         for start in range(0, N, self._width):

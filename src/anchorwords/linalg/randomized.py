@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
-from .._namespace import array_namespace, is_array, to_numpy
+from .._namespace import array_namespace, is_array, is_numpy, to_numpy, writeable
 from .._namespace import like as as_like
 from .._typing import FloatArray, SymmetricOperator
 from .tall import gram, times, with_columns
@@ -139,7 +139,8 @@ def randomized_eigh(
     first = Q.shape[1]
     size = min(N, max(4 * k, k + extra + 2 * first) + 4 * width)
     basis = xp.zeros((N, size), dtype=Q.dtype, device=Q.device)
-    T = np.zeros((size, size))
+    # On a GPU the Rayleigh quotient stays there: decomposed on the host, it would cost more than the passes.
+    T = as_like(np.zeros((size, size)), Q) if writeable(Q) else np.zeros((size, size))
     m = passes = 0
     reach = 0  # C Q overlaps with the basis from this column on: by the three-term recurrence, with two blocks
     scale = 0.0  # the largest entry of T on the way: of the order of the largest eigenvalue
@@ -155,16 +156,18 @@ def randomized_eigh(
         column = gram(Z[:, reach:], W, n_jobs)
         W = W - times(Z[:, reach:], column, n_jobs)
         T[:reach, m : m + b] = 0.0
-        T[reach : m + b, m : m + b] = to_numpy(column)
+        T[reach : m + b, m : m + b] = as_like(column, T)
         T[m : m + b, :m] = T[:m, m : m + b].T
         reach, m = m, m + b
-        Q, B = _next_block(Z, W, scale := max(scale, float(np.abs(T[m - b : m, m - b : m]).max())), n_jobs)
+        scale = max(scale, float(np.abs(to_numpy(T[m - b : m, m - b : m])).max()))
+        Q, B = _next_block(Z, W, scale, n_jobs)
         fresh = fresh + 1 if fresh is not None else None
         full = m + Q.shape[1] + width > size
         if not (full or Q.shape[1] == 0 or passes % _PASSES_A_LOOK == 0 or passes >= max_passes or start is not None):
             continue
         theta, S = _descending_eigh(T[:m, :m])
-        residuals = np.linalg.norm(B @ S[m - b :], axis=0)
+        theta, last = to_numpy(theta), to_numpy(S[m - b :, :])
+        residuals = np.linalg.norm(B @ last, axis=0)
         goal = tol * max(theta[min(k, m) - 1], 1e-4 * abs(theta[0]), np.finfo(np.float64).tiny)
         worst = float(residuals[:k].max()) if m >= k else np.inf
         if callback is not None:
@@ -173,13 +176,13 @@ def randomized_eigh(
         looked = m == N or (fresh is not None and fresh >= _FRESH_PASSES)
         searched = looked and (m == N or found is None or bool((theta[:k] <= found + _NEWS * theta[0]).all()))
         if (worst <= goal and searched) or (passes >= max_passes and m >= k):
-            U = times(Z, as_like(np.ascontiguousarray(S[:, : min(m, k + extra)]), Q), n_jobs)
+            U = times(Z, _leading(S, min(m, k + extra), Q), n_jobs)
             return Eigenpairs(theta[:k].copy(), _fix_signs(U[:, :k]), residuals[:k], passes, worst <= goal, U)
         if full:
             # Thick restart: the Ritz vectors wanted, and the runners-up.
             keep = min(m, k + extra)
-            basis = with_columns(basis, 0, times(Z, as_like(np.ascontiguousarray(S[:, :keep]), Q), n_jobs))
-            T[:keep, :keep] = np.diag(theta[:keep])
+            basis = with_columns(basis, 0, times(Z, _leading(S, keep, Q), n_jobs))
+            T[:keep, :keep] = as_like(np.diag(theta[:keep]), T)
             reach, m = 0, keep
         search = (fresh is None or (looked and not searched)) and worst <= _NEARLY * goal
         if search or Q.shape[1] == 0:
@@ -189,6 +192,11 @@ def randomized_eigh(
             probe = as_like(rng.standard_normal((N, min(width, N - spanned.shape[1]))), basis)
             Q = xp.concat([Q, _orthonormal(spanned, probe, n_jobs)], axis=1)
             reach = 0
+
+
+def _leading(S: Any, n: int, model: Any) -> Any:
+    """The first columns of a small matrix, in the namespace of a large one."""
+    return as_like(np.ascontiguousarray(S[:, :n]) if is_numpy(S) else S[:, :n], model)
 
 
 def _next_block(Z: Any, W: Any, scale: float, n_jobs: int | None) -> tuple[Any, FloatArray]:
@@ -292,9 +300,10 @@ def _dense_eigh(C: SymmetricOperator | Any, k: int, width: int, model: Any) -> E
     return Eigenpairs(theta[:k].copy(), _fix_signs(U[:, :k]), np.zeros(k), 1, True, U)
 
 
-def _descending_eigh(T: FloatArray) -> tuple[FloatArray, FloatArray]:
-    values, vectors = np.linalg.eigh((T + T.T) / 2.0)
-    return values[::-1], vectors[:, ::-1]
+def _descending_eigh(T: Any) -> tuple[Any, Any]:
+    xp = array_namespace(T)
+    values, vectors = xp.linalg.eigh((T + T.T) / 2.0)
+    return xp.flip(values), xp.flip(vectors, axis=1)
 
 
 def _fix_signs(U: Any) -> Any:

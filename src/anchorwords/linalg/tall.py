@@ -185,6 +185,14 @@ def with_rows(A: Any, rows: Any, B: Any) -> Any:
     return xp.take(xp.concat([A, B], axis=0), like(source, A), axis=0)
 
 
+def put_rows(A: Any, rows: Any, B: Any) -> Any:
+    """The same of A itself, which is given up: NumPy's is updated in place."""
+    if not is_numpy(A):
+        return with_rows(A, rows, B)
+    A[rows] = B
+    return A
+
+
 def squared_lengths(X: Any, n_jobs: int | None = None) -> Any:
     """Squared norm of each row."""
     if not is_numpy(X):

@@ -174,7 +174,7 @@ def smallest(values: Any) -> Any:
     ).tolist()
     if fractions == 0.0 and least >= 0.0 and largest <= 255.0:
         return values.to(torch.uint8)
-    if fractions == 0.0 and -32768.0 <= least and largest <= 32767.0:
+    if fractions == 0.0 and least >= -32768.0 and largest <= 32767.0:
         return values.to(torch.int16)
     return single if rounded == 0.0 else values
 
