@@ -12,13 +12,14 @@ does not depend on whether the blocks are on the device.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import torch
 
 from .sums import Chunks, chunks_of, row_sums, transposed
-from .tensors import on_device
+from .tensors import csr_on_device, on_device
 
 # Counts of a block.
 _COUNTS = 1 << 26
@@ -33,13 +34,13 @@ class Block:
 
     Parameters
     ----------
-    indptr, indices, values
-        Counts by document, on the device.
-    weights : tensor
+    parts : tuple
+        On the device: indptr, indices and values of the counts by document, and the weights, or None for ones.
     n_words : int
     """
 
-    def __init__(self, indptr: Any, indices: Any, values: Any, weights: Any, n_words: int) -> None:
+    def __init__(self, parts: Any, n_words: int) -> None:
+        indptr, indices, values, weights = parts
         self._indices, self._values, self._weights = indices, values, weights
         self._by_document: Chunks = chunks_of(indptr)
         ends, self._documents, places = transposed(indptr, indices, n_words)
@@ -81,7 +82,7 @@ class GpuGram:
                 None if weights is None else on_device(weights[start:stop], device, torch.float64),
             )
             if room > 0.0:
-                block = Block(*parts, n_columns)
+                block = Block(parts, n_columns)
                 room -= block.n_bytes
                 self._blocks.append(block)
             else:
@@ -94,20 +95,21 @@ class GpuGram:
             block.add_to(out, V)
         return out
 
-    def _resident(self) -> Any:
+    def _resident(self) -> Iterator[Block]:
         """The blocks one after the other; those that wait on the host are copied while the one before is multiplied."""
         waiting = [block for block in self._blocks if not isinstance(block, Block)]
         upload = torch.cuda.Stream(self._device) if waiting and self._device.type == "cuda" else None
-        coming = self._fetched(waiting.pop(0), upload) if waiting else None
+        coming = [self._fetched(waiting.pop(0), upload)] if waiting else []
         for block in self._blocks:
             if isinstance(block, Block):
                 yield block
                 continue
-            here, done = coming
+            here, done = coming.pop()
             if done is not None:
                 torch.cuda.current_stream(self._device).wait_event(done)
-            coming = self._fetched(waiting.pop(0), upload) if waiting else None
-            yield Block(*here, self._n_words)
+            if waiting:
+                coming = [self._fetched(waiting.pop(0), upload)]
+            yield Block(here, self._n_words)
 
     def _fetched(self, parts: Any, upload: Any) -> tuple[Any, Any]:
         """The parts of a block on the device, and the event after which they are there."""
@@ -133,14 +135,10 @@ class GpuStream:
 
     def add(self, total: Any, rows: Any) -> Any:
         """Add one block to a running total."""
-        indptr, indices, data = rows
         device = self._V.device
         if total is None:
             total = torch.zeros_like(self._V)
-        block = Block(
-            on_device(indptr, device, torch.int64), on_device(indices, device, torch.int32),
-            on_device(data, device), None, self._V.shape[0],
-        )  # fmt: skip
+        block = Block((*csr_on_device(rows, device), None), self._V.shape[0])
         block.add_to(total, self._V)
         return total
 

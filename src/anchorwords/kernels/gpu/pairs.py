@@ -8,8 +8,8 @@ E : (N, N)   max(-Y Y', 0) on rows I and columns I, zero elsewhere
 pairs        (j, i) with i in I and i < j whose entry is, or may be, negative: likely pairs
 
 A sweep computes the cosines of the rows tile by tile, as matrix products in single precision, and keeps one bit of each:
-whether it is below its rounding error. The bits are counted and turned into two lists of pairs, by row j and by partner i. Their
-entries are computed afterwards in double precision, and likely pairs that turn out to be positive have the entry zero.
+whether it is below its rounding error. The bits are counted and turned into two lists of pairs, by row j and by partner i.
+Their entries are computed afterwards in double precision, and likely pairs that turn out to be positive have the entry zero.
 """
 
 from __future__ import annotations
