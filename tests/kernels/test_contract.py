@@ -253,9 +253,12 @@ def test_negative_part(use, rng, n_checked, coarse):
 def test_too_many_negative_entries_are_not_listed(use, rng, monkeypatch):
     monkeypatch.setattr("anchorwords.kernels.tiled._DENSE_ENTRIES", 10)
     monkeypatch.setattr("anchorwords.kernels.tiled._DENSE", 1)
-    Y = rng.standard_normal((50, 3))
-    found = use.kernels.negative_part(use.array(Y), 50)
-    assert found.total == pytest.approx(negative(Y, 50).sum(), rel=1e-11)
+    Y, P = rng.standard_normal((50, 3)), rng.standard_normal((50, 3))
+    found, E = use.kernels.negative_part(use.array(Y), 50), negative(Y, 50)
+    assert found.total == pytest.approx(E.sum(), rel=1e-11)
+    np.testing.assert_allclose(use.out(found.times(use.array(P))), E @ P, rtol=1e-11, atol=1e-11)
+    moved = np.where(E > 0, P @ Y.T + Y @ P.T, 0) @ Y
+    np.testing.assert_allclose(use.out(found.curvature(use.array(Y), use.array(P))), moved, rtol=1e-11, atol=1e-11)
     with pytest.raises(TooDense):
         found.pairs()
 

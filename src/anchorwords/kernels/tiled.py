@@ -87,13 +87,13 @@ class TiledCorrection:
 
     def curvature(self, V: Any, P: Any) -> Any:
         """D_Omega(P V' + V P') V."""
-        xp, n = self._xp, self._n
+        n = self._n
 
         def entries(start: int, stop: int) -> Any:
             moved = P[:n, :] @ V[start:stop, :].T + V[:n, :] @ P[start:stop, :].T
-            return xp.where(self._clipped(start, stop) > 0.0, moved, xp.zeros_like(moved))
+            return self._where_negative(self._tile(start, stop), moved)
 
-        return self._sweep(entries, V)[0]
+        return self._sweep(entries, V, measured=False)[0]
 
     def pairs(self) -> tuple[Any, Any]:
         """Rows j and partners i < j of the negative entries, i in I, sorted by row."""
@@ -117,12 +117,25 @@ class TiledCorrection:
         assert self._sums is not None
         return self._sums
 
+    def _tile(self, start: int, stop: int) -> Any:
+        """Y Y' on rows I and a run of columns."""
+        return self._Y[: self._n, :] @ self._Y[start:stop, :].T
+
     def _clipped(self, start: int, stop: int) -> Any:
         """E on rows I and a run of columns."""
-        tile = self._Y[: self._n, :] @ self._Y[start:stop, :].T
+        tile = self._tile(start, stop)
         return self._xp.where(tile < 0.0, -tile, self._xp.zeros_like(tile))
 
-    def _sweep(self, entries: Any, V: Any) -> tuple[Any, tuple[float, float, float]]:
+    def _where_negative(self, tile: Any, moved: Any) -> Any:
+        """Entries of a matrix where those of a tile are negative, zero elsewhere; both are given up."""
+        return self._xp.where(tile < 0.0, moved, self._xp.zeros_like(moved))
+
+    def _measures(self, S: Any) -> tuple[Any, Any, Any]:
+        """Sum, sum of squares and largest of the entries of a tile."""
+        xp = self._xp
+        return xp.sum(S), xp.sum(S * S), xp.max(S)
+
+    def _sweep(self, entries: Any, V: Any, *, measured: bool = True) -> tuple[Any, tuple[float, float, float]]:
         """Product with V of the symmetric matrix that has these entries on rows I, and its sums."""
         xp, n, N = self._xp, self._n, self._Y.shape[0]
         width = self._width
@@ -140,7 +153,8 @@ class TiledCorrection:
             for start, stop in groups[group]:
                 S = xp.astype(entries(start, stop), V.dtype)
                 mirrored = 1.0 if stop <= n else 2.0
-                measures.append((mirrored, xp.sum(S), xp.sum(S * S), xp.max(S)))
+                if measured:
+                    measures.append((mirrored, *self._measures(S)))
                 total = total + S @ V[start:stop, :]
                 if start >= n:
                     parts.append(S.T @ V[:n, :])
@@ -149,8 +163,10 @@ class TiledCorrection:
         for_each_block(work, len(groups), 1, self._n_jobs)
         inside = sum((total for total, _, _ in done[1:]), done[0][0])
         product = xp.concat([inside, *(part for _, parts, _ in done for part in parts)], axis=0)
+        if not measured:
+            return product, (0.0, 0.0, 0.0)
         # Brought to the host together: each number by itself would have a GPU wait.
-        times, *measured = zip(*(measure for _, _, measures in done for measure in measures), strict=True)
-        totals, squares, largest = (to_numpy(xp.stack(list(numbers))) for numbers in measured)
+        times, *numbers = zip(*(measure for _, _, measures in done for measure in measures), strict=True)
+        totals, squares, largest = (to_numpy(xp.stack(list(of_tiles))) for of_tiles in numbers)
         total, square = (sum(a * b for a, b in zip(times, part.tolist(), strict=True)) for part in (totals, squares))
         return product, (total, square, -max(0.0, *largest.tolist()))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
-from .._namespace import array_namespace, is_numpy, like, writeable
+from .._namespace import array_namespace, is_numpy, like, to_numpy, writeable
 from .parallel import for_each_block
 
 # At most this many blocks, of at least this many rows: enough for the cores of a workstation, few enough to add up.
@@ -173,14 +173,14 @@ def with_columns(A: Any, start: int, B: Any) -> Any:
 
 
 def with_rows(A: Any, rows: Any, B: Any) -> Any:
-    """A copy of A with the rows of B at the places ``rows``, a NumPy array of distinct integers."""
+    """A copy of A with the rows of B at the places ``rows``, an array of distinct integers."""
     if is_numpy(A):
         changed = A.copy()
         changed[rows] = B
         return changed
     # By a gather, which every library has, from A and B one above the other.
     source = np.arange(A.shape[0])
-    source[rows] = A.shape[0] + np.arange(B.shape[0])
+    source[to_numpy(rows, dtype=None)] = A.shape[0] + np.arange(B.shape[0])
     xp = array_namespace(A)
     return xp.take(xp.concat([A, B], axis=0), like(source, A), axis=0)
 

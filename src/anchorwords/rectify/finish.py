@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .._namespace import array_namespace, like, to_numpy
+from .._namespace import array_namespace, like
 from ..kernels import kernels_for
 from ..kernels.protocol import TooDense
 from ..linalg.tall import column_sums, gram, take_rows, times, with_rows
@@ -70,40 +70,47 @@ def _into_cone(Y: Any, n: int, root: Any, inverse: Any, goal: float, n_jobs: int
     xp = array_namespace(Y)
     normals = Y[:n, :] @ inverse
     start = times(Y[n:, :], root, n_jobs)
-    known = np.zeros(0, dtype=np.int64)  # constraints, as row * n + partner
-    open_rows = np.arange(Y.shape[0] - n)  # rows that may violate one: those without stay where they are
+    known = like(np.zeros(0, dtype=np.int64), Y)  # constraints, as row * n + partner, sorted
+    open_rows = like(np.arange(Y.shape[0] - n), Y)  # rows that may violate one: those without stay where they are
     for _ in range(_SWEEPS):
-        looked_at = xp.concat([Y[:n, :], take_rows(Y, like(n + open_rows, Y), n_jobs)], axis=0)
+        looked_at = xp.concat([Y[:n, :], take_rows(Y, n + open_rows, n_jobs)], axis=0)
         correction = correction_of(looked_at, n, n_jobs)
         if correction.squares <= goal**2:
             break
         try:
-            rows, partners = (to_numpy(part, dtype=None) for part in correction.pairs())
+            rows, partners = correction.pairs()
         except TooDense:  # too far away for this: the caller goes on as before
             break
         outside = rows >= n
-        rows = open_rows[rows[outside] - n]
+        rows = xp.take(open_rows, rows[outside] - n)
         found = rows * n + partners[outside]
-        new = np.setdiff1d(found, known, assume_unique=True)
-        if new.size == 0:
+        new = found[~_among(found, known)]
+        if new.shape[0] == 0:
             break
-        known = np.sort(np.concatenate([known, new]))
-        open_rows = np.unique(rows)
+        known = xp.sort(xp.concat([known, new]))
+        open_rows = xp.sort(xp.unique_values(rows))
         # Project again the rows that have a new constraint, each with all of its own.
-        touched = np.zeros(Y.shape[0] - n, dtype=bool)
-        touched[new // n] = True
-        rows, partners = np.divmod(known, n)
-        mine = touched[rows]
-        counts = np.bincount(rows[mine], minlength=touched.size)[touched]
-        indptr = np.concatenate([[0], np.cumsum(counts)])
-        places = np.flatnonzero(touched)
+        touched = xp.sort(xp.unique_values(new // n))
+        ends = xp.cumulative_sum(xp.searchsorted(known, (touched + 1) * n) - xp.searchsorted(known, touched * n))
+        indptr = xp.concat([xp.zeros_like(ends[:1]), ends])
+        mine = known[_among(known // n, touched)]
         moved = kernels_for(Y).project_to_cone(
             indptr,
-            partners[mine].astype(np.int32),
+            xp.astype(mine % n, xp.int32),
             normals,
-            take_rows(start, like(places, Y), n_jobs),
+            take_rows(start, touched, n_jobs),
             spare=_SPARE,
             n_jobs=n_jobs,
         )
-        Y = with_rows(Y, n + places, times(moved, inverse, n_jobs))
+        Y = with_rows(Y, n + touched, times(moved, inverse, n_jobs))
     return Y
+
+
+def _among(values: Any, known: Any) -> Any:
+    """Which values are among the known ones, which are sorted."""
+    xp = array_namespace(values)
+    if known.shape[0] == 0:
+        return xp.zeros_like(values, dtype=xp.bool)
+    places = xp.searchsorted(known, values)
+    inside = xp.where(places < known.shape[0], places, xp.zeros_like(places))
+    return xp.take(known, inside) == values

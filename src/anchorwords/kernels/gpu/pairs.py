@@ -34,6 +34,8 @@ _SHORTEST = 1e-150
 _PACK = 64
 # Words of bits that one program unpacks.
 _UNPACK = 32
+# Entries of a tile that one program goes over.
+_CLIP = 4096
 
 
 def negative_part(Y: Any, n_checked: int, *, coarse: bool = False) -> NegativePart:
@@ -41,7 +43,29 @@ def negative_part(Y: Any, n_checked: int, *, coarse: bool = False) -> NegativePa
     try:
         return PackedCorrection(Y, n_checked, coarse=coarse)
     except TooDense:
-        return TiledCorrection(Y, n_checked, coarse=coarse, tile_entries=temporary_bytes() // 16)
+        return TiledOnGpu(Y, n_checked, coarse=coarse)
+
+
+class TiledOnGpu(TiledCorrection):
+    """E by tiles, each of which is read and written once between its matrix products."""
+
+    def __init__(self, Y: Any, n_checked: int, *, coarse: bool = False) -> None:
+        super().__init__(Y, n_checked, coarse=coarse, tile_entries=temporary_bytes() // 16)
+        self._latest: Any = None
+
+    def _clipped(self, start: int, stop: int) -> Any:
+        tile = self._tile(start, stop)
+        self._latest = torch.empty((3, triton.cdiv(tile.numel(), _CLIP)), dtype=torch.float64, device=tile.device)
+        _clip[(self._latest.shape[1],)](tile, self._latest, tile.numel(), self._latest.shape[1], B=_CLIP, num_warps=4)
+        return tile
+
+    def _measures(self, S: Any) -> tuple[Any, Any, Any]:  # noqa: ARG002
+        total, squares, largest = self._latest
+        return total.sum(), squares.sum(), largest.max()
+
+    def _where_negative(self, tile: Any, moved: Any) -> Any:
+        _keep_negative[(triton.cdiv(tile.numel(), _CLIP),)](tile, moved, tile.numel(), B=_CLIP, num_warps=4)
+        return moved
 
 
 class PackedCorrection:
@@ -192,6 +216,27 @@ def _bit_counts(bits: Any) -> Any:
     if bits.numel():
         _count[(triton.cdiv(bits.numel(), 1024),)](bits, counts, bits.numel(), B=1024, num_warps=4)
     return counts
+
+
+@triton.jit
+def _clip(tile, measures, size, width, B: tl.constexpr):
+    """Turn entries into those of E, in place; sum, sum of squares and largest of each block, in double precision."""
+    at = tl.program_id(0).to(tl.int64) * B + tl.arange(0, B)
+    entries = tl.maximum(-tl.load(tile + at, mask=at < size, other=0.0), 0.0)
+    tl.store(tile + at, entries, mask=at < size)
+    entries = entries.to(tl.float64)
+    block = tl.program_id(0)
+    tl.store(measures + block, tl.sum(entries, axis=0))
+    tl.store(measures + width + block, tl.sum(entries * entries, axis=0))
+    tl.store(measures + 2 * width + block, tl.max(entries, axis=0))
+
+
+@triton.jit
+def _keep_negative(tile, moved, size, B: tl.constexpr):
+    """Set entries of a matrix to zero, in place, where those of a tile are not negative."""
+    at = tl.program_id(0).to(tl.int64) * B + tl.arange(0, B)
+    negative = tl.load(tile + at, mask=at < size, other=0.0) < 0.0
+    tl.store(moved + at, tl.where(negative, tl.load(moved + at, mask=at < size, other=0.0), 0.0), mask=at < size)
 
 
 @triton.jit
