@@ -63,17 +63,18 @@ def check_counts(X: Any, name: str = "X", *, copy: bool = True) -> SparseLike:
         raise InputError(f"{name} has no words (0 columns): give at least one word.")
     if n_docs == 0:
         raise InputError(f"{name} has no documents (0 rows): give at least one document.")
-    if not (counts.has_canonical_format and counts.data.all()):
+    # The least and the largest say it all, without arrays as long as the data: of data with NaN both are NaN.
+    if not (counts.has_canonical_format and counts.data.min(initial=1.0) > 0.0):
         if not copy:
             counts = counts.copy()  # the caller's arrays are not to be sorted
         counts.sum_duplicates()
         counts.eliminate_zeros()
-    data = counts.data
-    if not np.isfinite(data).all():
+    least, largest = counts.data.min(initial=np.inf), counts.data.max(initial=0.0)
+    if np.isnan(least) or least == -np.inf or largest == np.inf:
         raise InputError(f"{name} must hold finite counts, but contains NaN or infinity: remove or fill them.")
-    if data.size and data.min() < 0:
+    if least < 0:
         raise InputError(
-            f"Negative values in data: {name} must hold counts of words in documents, but contains {data.min():g}."
+            f"Negative values in data: {name} must hold counts of words in documents, but contains {least:g}."
         )
     return counts
 

@@ -12,6 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._typing import BoolArray, IntArray, SparseLike
+from ..linalg.parallel import for_each_block
+
+# Rows that are placed together.
+_ROWS = 1 << 14
 
 
 class WordsInUse:
@@ -65,8 +69,14 @@ class WordsInUse:
         """Rows of the words in use among those of all words; the others are ``fill``."""
         rows = np.asarray(values)
         whole = np.empty((self.n_words, *rows.shape[1:]), dtype=np.result_type(rows, fill))
-        whole[...] = fill
-        whole[self.positions] = rows
+        ends = np.concatenate([[0], np.cumsum(self.mask)])
+
+        def work(start: int, stop: int) -> None:
+            part, mask = whole[start:stop], self.mask[start:stop]
+            part[mask] = rows[ends[start] : ends[stop]]
+            part[~mask] = fill
+
+        for_each_block(work, self.n_words, _ROWS)
         return whole
 
     def spread_columns(self, rows: SparseLike) -> SparseLike:

@@ -56,6 +56,9 @@ class DeviceOperator(StreamedOperator):
         N = self.shape[0]
         return f"DeviceOperator({N} x {N}, {self.n_docs} documents, {self.n_counts} counts)"
 
+    def _word_order(self) -> IntArray:
+        return np.arange(self.document_frequencies.size)
+
     def _pair_sums(self) -> PairSums:
         xp, kernels = array_namespace(self._like), kernels_for(self._like)
         ones = like(np.ones((self._source.n_words, 1)), self._like)
@@ -96,11 +99,9 @@ class DeviceOperator(StreamedOperator):
         row, column = (to_numpy(part, dtype=None) for part in xp.nonzero(product))
         values = to_numpy(product[product != 0.0])
         rows = sp.csr_array((values, (row, column)), shape=(index.size, self.shape[0]))
-        # C has a diagonal of its own: x - x is exactly zero there.
-        diagonal = sp.coo_array(
-            (self.diagonal()[index] - rows[np.arange(index.size), index], (np.arange(index.size), index)),
-            shape=rows.shape,
-        )
-        rows = sp.csr_array(rows + diagonal)
+        # Entries of the diagonal that are x - x are exactly zero, which a product does not give.
+        each = np.arange(index.size)
+        missing = self.diagonal()[index] - rows[each, index]
+        rows = sp.csr_array(rows + sp.coo_array((missing, (each, index)), shape=rows.shape))
         rows.eliminate_zeros()
         return rows

@@ -76,11 +76,11 @@ class StreamedOperator(Cooccurrence):
             logger.info("skipped %d documents with fewer than two tokens", sums.n_skipped)
         self.words = WordsInUse.every(source.n_words) if every_word else WordsInUse(sums.df > 0)
         words = self.words.positions
-        # Frequent words first: most of a product touches few of them, which then stay in the cache.
         self.document_frequencies: IntArray = sums.df[words]
-        order = np.argsort(-self.document_frequencies, kind="stable")
-        self._order: IntArray = order
-        self._back: IntArray = np.argsort(order)
+        self._order: IntArray = self._word_order()
+        order, back = self._order, np.empty(words.size, dtype=np.intp)
+        back[order] = np.arange(words.size)
+        self._back: IntArray = back
         # Words that are not in use have no weight anywhere: any column will do.
         self._column = np.zeros(source.n_words, dtype=np.int32)
         self._column[words[order]] = np.arange(words.size, dtype=np.int32)
@@ -100,6 +100,10 @@ class StreamedOperator(Cooccurrence):
     def n_passes(self) -> int:
         """Times the source has been read for this operator."""
         return self._source.n_passes - self._n_passes_before
+
+    def _word_order(self) -> IntArray:
+        """Frequent words first: most of a product touches few of them, which then stay in the cache."""
+        return np.argsort(-self.document_frequencies, kind="stable")
 
     def _pair_sums(self) -> PairSums:
         def kernel(total: PairSums | None, counts: SparseLike, _: int) -> PairSums:
