@@ -365,7 +365,7 @@ def test_descend(use, rng, K):
     given = use.array(P), use.array(G)
     once = use.out(use.kernels.descend(*given, use.array(W), 1, 2))
     np.testing.assert_allclose(once, expected, rtol=1e-11, atol=1e-11)
-    found = use.out(use.kernels.descend(*given, use.array(W), 3000, 2))
+    found = use.out(use.kernels.descend(*given, use.array(W), 300, 2))
     assert found.min() >= 0.0
     best = np.array([nnls(F, target) for target in targets])
     for weights, optimum, target in zip(found, best, targets, strict=True):

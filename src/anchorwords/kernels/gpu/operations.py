@@ -8,14 +8,12 @@ import torch
 
 from ..host import host_kernels
 from ..protocol import CsrParts, GramProduct, GramStream, Kernels, NegativePart
-from .gram import GpuGram, GpuStream, add_pair_sums
-from .pairs import negative_part
-from .sums import chunks_of, row_sums
-from .tensors import csr_on_device
+from . import cone, descent, gram, pairs, simplex, sums
+from .tensors import csr_on_device, on_device
 
 
 class GpuKernels:
-    """The kernels on one device; what works on text runs on the host.
+    """The kernels on one device; see the protocol for what they do. What works on text runs on the host.
 
     Parameters
     ----------
@@ -29,30 +27,58 @@ class GpuKernels:
         self._device = device
         self._host = host_kernels(torch.zeros(0, device=device), cast(Kernels, numba_kernels))
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._host, name)
+
+    # ---- products with G'G
+
     def gram_apply(self, rows: CsrParts, V: Any, n_jobs: int | None = None) -> Any:  # noqa: ARG002
         """G'(G V)."""
         return self.gram_product(rows, None, V.shape[0]).times(V)
 
     def gram_product(self, rows: CsrParts, weights: Any, n_columns: int) -> GramProduct:
         """Prepare products with G'WG."""
-        return GpuGram(rows, weights, n_columns, self._device)
+        return gram.GpuGram(rows, weights, n_columns, self._device)
 
     def gram_stream(self, V: Any) -> GramStream:
         """Start a sum of G_b'(G_b V) over blocks of rows."""
-        return GpuStream(V)
+        return gram.GpuStream(V)
 
     def add_pair_sums(self, rows: CsrParts, weights: Any, d: Any, squares: Any, df: Any) -> tuple[Any, Any, Any]:
         """Add sums over documents of positive weight."""
-        return add_pair_sums(csr_on_device(rows, self._device), weights, d, squares, df)
+        return gram.add_pair_sums(csr_on_device(rows, self._device), weights, d, squares, df)
+
+    # ---- rectification
+
+    def negative_part(
+        self,
+        Y: Any,
+        n_checked: int,
+        *,
+        coarse: bool = False,
+        n_jobs: int | None = None,  # noqa: ARG002
+    ) -> NegativePart:
+        """E of Y with the ``n_checked`` rows to check first."""
+        return pairs.negative_part(Y, n_checked, coarse=coarse)
+
+    def project_to_cone(
+        self, indptr: Any, partners: Any, normals: Any, start: Any, *, spare: float, n_jobs: int | None = None
+    ) -> Any:
+        """Project every row of ``start`` to its own cone."""
+        start = on_device(start, self._device)
+        return cone.project_to_cone(indptr, partners, normals, start, spare=spare, n_jobs=n_jobs)
+
+    # ---- recovery and refinement
+
+    def simplex_least_squares(self, G: Any, rhs: Any, n_jobs: int | None = None) -> Any:
+        """Least squares on the simplex for every row of ``rhs``."""
+        return simplex.simplex_least_squares(G, on_device(rhs, self._device), n_jobs)
 
     def sparse_product(self, rows: CsrParts, V: Any, n_jobs: int | None = None) -> Any:  # noqa: ARG002
         """X V."""
         indptr, indices, data = csr_on_device(rows, self._device)
-        return row_sums(chunks_of(indptr), indices, data, V)
+        return sums.row_sums(sums.chunks_of(indptr), indices, data, V)
 
-    def negative_part(self, Y: Any, n_checked: int, *, coarse: bool = False, n_jobs: int | None = None) -> NegativePart:  # noqa: ARG002
-        """E of Y with the ``n_checked`` rows to check first."""
-        return negative_part(Y, n_checked, coarse=coarse)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._host, name)
+    def descend(self, P: Any, G: Any, W: Any, rounds: int, n_jobs: int | None = None) -> Any:
+        """Coordinate descent from every row of the accumulator ``W``."""
+        return descent.descend(P, G, on_device(W, self._device), rounds, n_jobs)
