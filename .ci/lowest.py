@@ -3,7 +3,8 @@
     python .ci/lowest.py > lowest.txt && pip install --constraint lowest.txt '.[test]'
 
 A bound must be a release that exists: pip then says so if it is not. Extras that only developers use (lint, browser) are
-left out, and so are the dependencies of our dependencies, whose lowest versions are not ours to declare.
+left out, and so are torch, for which ``.ci/run`` has a step of its own, and the dependencies of our dependencies, whose
+lowest versions are not ours to declare.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
-UNTESTED = ("lint", "browser", "dev")
+UNTESTED = ("lint", "browser", "gpu", "dev")
 
 
 def declared(project: dict) -> list[Requirement]:

@@ -17,7 +17,7 @@ ORDER = {
     "_version": 0, "_typing": 0, "exceptions": 0, "_namespace": 0.25, "_memory": 0.5, "_validation": 0.5,
     "_markdown": 0, "_lazy": 0, "records": 0.1, "_progress": 0.1, "storage": 0.6,
     "linalg.limits": 0.65, "linalg.parallel": 0.7, "linalg.sparse": 0.75,
-    "linalg.tall": 0.75, "kernels": 0.8, "linalg": 1,
+    "linalg.tall": 0.75, "kernels": 0.8, "devices": 0.9, "linalg": 1,
     "corpus.files": 1.8, "corpus.columns": 1.85, "storage.column_file": 1.87, "corpus.parts": 1.9,
     "storage.corpus_folder": 1.95, "storage.corpus_writer": 1.97,
     "corpus": 2, "sources": 2.5, "datasets": 3, "statistics": 3, "rectify": 4, "provenance": 4.3,

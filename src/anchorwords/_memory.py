@@ -8,6 +8,10 @@ from pathlib import Path
 from .exceptions import TooLargeError
 
 _GIB = float(1 << 30)
+# What libraries say that allocate memory of a GPU next to torch.
+_FULL = (
+    "CUDA out of memory", "CUDA error: out of memory", "Triton Error [CUDA]: out of memory", "STATUS_ALLOC_FAILED",
+)  # fmt: skip
 
 
 def available_bytes() -> int | None:
@@ -41,6 +45,16 @@ def _cgroup_headroom() -> int | None:
     except OSError:
         return None
     return None if limit == "max" else max(int(limit) - int(used), 0)
+
+
+def gpu_is_full(error: BaseException) -> bool:
+    """Whether an error says that the memory of a GPU is not enough: torch's own, or one of CUDA's libraries or of Triton."""
+    import torch  # it is there if anything runs on a GPU
+
+    if isinstance(error, torch.OutOfMemoryError):
+        return True
+    said = str(error)
+    return isinstance(error, RuntimeError) and any(sign in said for sign in _FULL)
 
 
 def require_dense(n_words: int, copies: float, what: str, alternative: str) -> None:

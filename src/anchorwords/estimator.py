@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._progress import shown_progress
 from ._validation import check_n_jobs
 from .anchors.given import DEFAULT_STRENGTH
+from .devices import computing_on, fit_needs, prototype
 from .estimation.batches import BatchesMixin
 from .estimation.documents import DocumentsMixin
 from .estimation.parts import parameters_from_dict, parameters_to_dict, restored_on_failure, validated_array
@@ -74,6 +76,11 @@ class AnchorTopicModel(ShowsTopics, DocumentsMixin, BatchesMixin, TransformerMix
         a fixed seed: two fits on the same data are the same.
     n_jobs : int or None, default=None
         Threads, ours and the linear algebra library's; None uses all cores. Results do not depend on it.
+    device : {None, "cpu", "cuda", "cuda:1", ...}, default=None
+        Where ``fit`` and ``transform`` compute: "cuda", or "cuda:1" if there are several, is an NVIDIA GPU (needs the extra
+        "gpu"), and "cpu" the processor. None is the processor unless X is an array of another library, such as a torch
+        tensor, which is fitted where it is. Attributes are NumPy arrays on every device. The device is not saved with a
+        model: set it after loading, with ``set_params(device="cuda")``.
     verbose : int, default=0
         1 shows a progress bar in a notebook, and elsewhere the log of the stages on standard error; 2 shows the log in a
         notebook too.
@@ -137,6 +144,7 @@ class AnchorTopicModel(ShowsTopics, DocumentsMixin, BatchesMixin, TransformerMix
         composition: str = "posterior-mean",
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -149,6 +157,7 @@ class AnchorTopicModel(ShowsTopics, DocumentsMixin, BatchesMixin, TransformerMix
         self.composition = composition
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @classmethod
@@ -210,7 +219,8 @@ class AnchorTopicModel(ShowsTopics, DocumentsMixin, BatchesMixin, TransformerMix
             self.__dict__.pop("sketch_", None)
             self.__dict__.pop("composition_prior_", None)
             if is_sketch:
-                return self._fit_sketch(X, min_df, report)
+                with self._computing():
+                    return self._fit_sketch(X, min_df, report)
             source = self._source(X, reset=True)
             check_method(self.composition)
             vocabulary = source.words
@@ -219,7 +229,8 @@ class AnchorTopicModel(ShowsTopics, DocumentsMixin, BatchesMixin, TransformerMix
                     "the sketch has words with names, but the data have none: give a Corpus or a data frame."
                 )
             basis = None if start is None else start.basis(vocabulary if start.named else None, source.n_words)
-            self._adopt(fit_documents(source, self._options(report), start=basis))
+            with computing_on(source.like, partial(_needs, source, self.n_components)):
+                self._adopt(fit_documents(source, self._options(report), start=basis))
             return self.learn_composition_prior(source) if self.composition == "prior-aware" else self
 
     def measure_stability(self, X: Any, **options: Any) -> Stability:
@@ -263,7 +274,7 @@ class AnchorTopicModel(ShowsTopics, DocumentsMixin, BatchesMixin, TransformerMix
         return FitOptions(
             self.n_components, self.rectifier, self.anchors, self.forbidden_anchors, self.min_anchor_docs,
             check_refinement(self.refinement), self._seed(), check_n_jobs(self.n_jobs), progress or silent,
-            self.strength,
+            self.strength, self._prototype(),
         )  # fmt: skip
 
     def _seed(self) -> int:
@@ -277,7 +288,18 @@ class AnchorTopicModel(ShowsTopics, DocumentsMixin, BatchesMixin, TransformerMix
         if reset and "n_features_in_" not in vars(self):  # an array has set it when it was validated
             self.n_features_in_ = source.n_words
             self.__dict__.pop("feature_names_in_", None)
+        if self.device is not None:
+            source = copy(source)  # it may be the caller's own
+            source.like = self._prototype()
         return source
+
+    def _prototype(self) -> Any:
+        """An empty tensor on the device; None for NumPy on the processor."""
+        return prototype(self.device)
+
+    def _computing(self) -> AbstractContextManager[None]:
+        """Compute on the device of the estimator; see :func:`anchorwords.devices.computing_on`."""
+        return computing_on(self._prototype())
 
     def _adopt(self, model: TopicModel) -> AnchorTopicModel:
         parameters = parameters_to_dict(self)
@@ -312,6 +334,11 @@ class AnchorTopicModel(ShowsTopics, DocumentsMixin, BatchesMixin, TransformerMix
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
+
+
+def _needs(source: Source, n_components: int) -> str:
+    """The memory that a fit needs, as a part of a sentence."""
+    return fit_needs(source.n_words, n_components, source.counts)
 
 
 def estimator_of(model: TopicModel, path: str | os.PathLike[str]) -> AnchorTopicModel:

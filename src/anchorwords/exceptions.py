@@ -39,6 +39,10 @@ class TooLargeError(AnchorwordsError, MemoryError):
     """A matrix or a corpus of this size does not fit in memory."""
 
 
+class DeviceError(AnchorwordsError, RuntimeError):
+    """A GPU, or what compiles kernels for it, has failed."""
+
+
 class DegenerateWarning(PrintableException, UserWarning):
     """The statistics cannot carry what was asked of them; the result is valid but says less than it seems."""
 

@@ -16,6 +16,7 @@ from ._validation import check_n_components
 from .anchors.forbidden import forbidden_topics
 from .anchors.given import Choice, check_strength, guided_choice
 from .anchors.tandem import Groups, anchor_rows_of
+from .devices import on_gpu
 from .exceptions import GuidanceWarning
 from .fit_time import say_if_long
 from .interpret.seeds import warn_of_drift
@@ -53,6 +54,8 @@ class FitOptions:
     n_jobs : int or None
     progress : callable
         Called with the name of a stage and the share of it that is done.
+    like : array or None
+        An array whose namespace and device the fit of a sketch is to use; documents have one of their own, ``Source.like``.
     """
 
     n_components: int
@@ -65,6 +68,7 @@ class FitOptions:
     n_jobs: int | None = None
     progress: Report = silent
     strength: float = 0.0
+    like: Any = None
 
 
 def fit_documents(
@@ -98,7 +102,7 @@ def fit_documents(
     )  # fmt: skip
     context = _context(options, start=None if start is None else start[C.words.mask], like=source.like)
     strength = check_strength(options.strength)
-    if isinstance(rectifier, ENN):
+    if isinstance(rectifier, ENN) and not on_gpu(source.like):  # the estimate is one for processors
         say_if_long(
             C.shape[0], C.n_counts, options.n_components, rectifier.rows_of(C.shape[0], options.n_components),
             options.refinement is not None, n_jobs,
@@ -131,7 +135,7 @@ def fit_sketch(
     rectifier: Rectifier = resolve_rectifier(options.rectifier)
     words = sketch.vocabulary if vocabulary is None else vocabulary
     choice = _choice(sketch, options, words)
-    context = _context(options)
+    context = _context(options, like=options.like)
     check_strength(options.strength)
     learned = learn(sketch, options.n_components, rectifier, choice.lifted(), context)
 

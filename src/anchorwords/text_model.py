@@ -19,6 +19,7 @@ from .corpus.corpus import Corpus
 from .corpus.formats import TABLE_FORMATS, format_of
 from .corpus.read import read_corpus
 from .corpus.text_rule import TextRule
+from .devices import prototype
 from .estimation.shown import ShowsTopics
 from .estimator import AnchorTopicModel
 from .exceptions import InputError
@@ -32,7 +33,7 @@ from .text_vectorizer import TextVectorizer, refused_if_text
 # Options that say where the text of a table is.
 _WHERE = ("text_column", "header", "separator")
 # Parameters of AnchorTopicModel that have an argument of their own here.
-_OWN = ("n_components", "anchors", "forbidden_anchors", "strength", "random_state", "n_jobs", "verbose")
+_OWN = ("n_components", "anchors", "forbidden_anchors", "strength", "random_state", "n_jobs", "device", "verbose")
 
 
 class TextTopicModel(ShowsTopics, TransformerMixin, BaseEstimator):
@@ -65,6 +66,9 @@ class TextTopicModel(ShowsTopics, TransformerMixin, BaseEstimator):
         Seed; topics do not depend on it beyond rounding, so None means a fixed seed.
     n_jobs : int or None, default=None
         Threads; None uses all cores. Results do not depend on it.
+    device : {None, "cpu", "cuda", "cuda:1", ...}, default=None
+        Where topics and proportions are computed; "cuda" is an NVIDIA GPU. Texts are always read by the processor. See
+        :class:`AnchorTopicModel`.
     verbose : int, default=0
         1 shows a progress bar in a notebook, and elsewhere the log of the stages on standard error; 2 shows the log in a
         notebook too.
@@ -116,6 +120,7 @@ class TextTopicModel(ShowsTopics, TransformerMixin, BaseEstimator):
         options: Mapping[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -127,6 +132,7 @@ class TextTopicModel(ShowsTopics, TransformerMixin, BaseEstimator):
         self.options = options
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, *, progress: Report | None = None, **reading: Any) -> Self:  # noqa: ARG002
@@ -164,7 +170,7 @@ class TextTopicModel(ShowsTopics, TransformerMixin, BaseEstimator):
             Where documents are found, as for ``fit``. The default for a table is what ``fit`` was given.
         """
         corpus = self.read(X, **reading)
-        return self.estimator_.transform(corpus, method)
+        return self._computing_estimator().transform(corpus, method)
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> FloatArray:  # noqa: ARG002
         """Learn topics and return the topic proportions of all documents, including those too short to learn from."""
@@ -174,12 +180,12 @@ class TextTopicModel(ShowsTopics, TransformerMixin, BaseEstimator):
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Return the log-likelihood per token; see :meth:`AnchorTopicModel.score`."""
         corpus = self.read(X)
-        return self.estimator_.score(corpus)
+        return self._computing_estimator().score(corpus)
 
     def perplexity(self, X: Any, method: str = "posterior-mean") -> float:
         """Return the perplexity by document completion; see :meth:`AnchorTopicModel.perplexity`."""
         corpus = self.read(X)
-        return self.estimator_.perplexity(corpus, method)
+        return self._computing_estimator().perplexity(corpus, method)
 
     def measure_stability(self, X: Any = None, **options: Any) -> Stability:
         """Return error bars of every topic, which are kept with the model; by default on the documents of the fit."""
@@ -308,6 +314,15 @@ class TextTopicModel(ShowsTopics, TransformerMixin, BaseEstimator):
                 raise InputError(f"options may hold {there}, but holds {name!r}.")
         own = {name: getattr(self, name) for name in _OWN}
         return parameters_of_preset(self.preset, **options) | own
+
+    def _prototype(self) -> Any:
+        """An empty tensor on the device; None for NumPy on the processor."""
+        return prototype(self.device)
+
+    def _computing_estimator(self) -> AnchorTopicModel:
+        """The fitted estimator, on the device that is set now."""
+        self.estimator_.device = self.device
+        return self.estimator_
 
     def _take(self, estimator: AnchorTopicModel) -> Self:
         self.estimator_ = estimator

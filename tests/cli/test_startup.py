@@ -11,7 +11,7 @@ import pytest
 import anchorwords as aw
 
 # Each takes from half a second to two seconds to import.
-HEAVY = ("sklearn", "numba", "llvmlite", "scipy.stats", "pandas", "pyarrow", "matplotlib", "joblib")
+HEAVY = ("sklearn", "numba", "llvmlite", "scipy.stats", "pandas", "pyarrow", "matplotlib", "joblib", "torch", "triton")
 
 _PROGRAM = """
 import json, sys

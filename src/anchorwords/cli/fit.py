@@ -13,6 +13,7 @@ from ..records.table import counted
 from .guidance import Guidance, with_guiding
 from .options import (
     AnySeed,
+    Device,
     Jobs,
     Json,
     Quiet,
@@ -21,6 +22,7 @@ from .options import (
     chosen,
     opened,
     pruned_by,
+    require_device,
     rule_as_json,
     vectorizer_of,
     with_choosing,
@@ -73,6 +75,7 @@ def fit(
     words: Annotated[int, typer.Option("--words", "-n", min=1, help="Words to show per topic.")] = 8,
     seed: AnySeed = None,
     jobs: Jobs = None,
+    device: Device = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -103,7 +106,8 @@ def fit(
         raise typer.BadParameter("--replicates are rectified by ENN: they belong to --rectifier enn")
     if rectifier is RectifierName.none and (tol is not None or max_iter is not None):
         raise typer.BadParameter("--tol and --max-iter belong to a rectifier, but --rectifier is none")
-    own = _Own(rectifier, tol, max_iter, {"random_state": seed, "n_jobs": jobs})
+    own = _Own(rectifier, tol, max_iter, {"random_state": seed, "n_jobs": jobs, "device": device})
+    require_device(device, quiet)
     begin = perf_counter()
     text_model = None
     if is_sketch_folder(Path(source)):

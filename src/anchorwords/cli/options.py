@@ -59,6 +59,29 @@ def _not_zero(jobs: int | None) -> int | None:
 
 
 Jobs = Annotated[int | None, typer.Option(callback=_not_zero, help="Threads; all cores by default.")]
+
+
+def _named_device(device: str | None) -> str | None:
+    if device is not None:
+        from ..devices import check_device
+        from ..exceptions import InputError
+
+        try:
+            return check_device(device)
+        except InputError:
+            raise typer.BadParameter(f"must be cpu, cuda, or cuda:1 and so on, but is {device!r}") from None
+    return device
+
+
+Device = Annotated[
+    str | None,
+    typer.Option(
+        callback=_named_device,
+        metavar="cpu|cuda|cuda:N",
+        help="Device to compute on: cpu, or an NVIDIA GPU (cuda, or cuda:1 for the second), which needs "
+        "pip install 'anchorwords[gpu]'. Default: cpu.",
+    ),
+]
 Spreadsheet = Annotated[
     bool,
     typer.Option(
@@ -428,6 +451,17 @@ def loaded(path: Path, source: str | None = None, quiet: bool = True) -> AnchorT
 
     model: Any = load_model(path)
     return getattr(model, "estimator_", model)
+
+
+def require_device(device: str | None, quiet: bool) -> None:
+    """Say which GPU is used, or raise InputError if there is none: before documents are read, which takes longer."""
+    if device is not None:
+        from ..devices import described, on_gpu, prototype
+        from .console import remark
+
+        found = prototype(device)
+        if on_gpu(found):
+            remark(f"device: {described(found)}", quiet)
 
 
 def prepare(path: Path, source: str, quiet: bool) -> None:

@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..records.table import counted
-from .options import Jobs, Json, Quiet, Source, Spreadsheet, loaded, opened, prepare, with_reading
+from .options import (
+    Device,
+    Jobs,
+    Json,
+    Quiet,
+    Source,
+    Spreadsheet,
+    loaded,
+    opened,
+    prepare,
+    require_device,
+    with_reading,
+)
 from .output import print_json, suffix_of
 
 if TYPE_CHECKING:
@@ -56,6 +68,7 @@ def transform(
     ] = False,
     spreadsheet: Spreadsheet = False,
     jobs: Jobs = None,
+    device: Device = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -103,8 +116,9 @@ def transform(
         reading = reading | {"columns": None}  # they were kept when it was imported
     if output is not None:
         require_writable_file(output)
+    require_device(device, quiet)
     fitted = loaded(model)
-    fitted.n_jobs = jobs
+    fitted.n_jobs, fitted.device = jobs, device
     chosen = check_method(fitted.composition if method is None else method.value)
     if chosen == Method.prior_aware and fitted.model_.inference.composition_dual is None:
         raise typer.BadParameter(

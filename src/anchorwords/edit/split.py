@@ -22,7 +22,7 @@ from .._validation import check_n_jobs, check_positive_integer
 from ..exceptions import DegenerateWarning, FractionalCountsWarning, InputError
 from ..fitting import FitOptions, fit_documents
 from ..infer.aware import learn_dual
-from ..infer.compose import compositions
+from ..infer.compose import compositions, prototype_of
 from ..linalg.sparse import csr_parts
 from ..model import Edit, Parts, TopicModel, as_topic_model, of_parts, with_dual
 from ..presets import READERS
@@ -95,12 +95,13 @@ def split_topic(
     if n < 2:
         raise InputError(f"into must be at least 2, the number of sub-topics, but is {n}.")
     source = in_columns(read_by(model, corpus), record.vocabulary, record.n_words)
-    sub = _sub_model(record, k, _share_of_topic(record, source, k, n, n_jobs), n, random_state, n_jobs)
+    prototype = prototype_of(model, source)
+    sub = _sub_model(record, k, _share_of_topic(record, source, k, n, prototype, n_jobs), n, random_state, n_jobs)
     q = _within_topic(sub, record.B[:, k])
     w = record.B[:, k] @ q
     B = record.B[:, [k]] * q / w
     parts = _split_parts(own_parts(record), k, B, w)
-    moment = _moment(of_parts(record, parts), source, n_jobs)
+    moment = _moment(of_parts(record, parts), source, prototype, n_jobs)
     _warn_of_small(record, k, w)
     edited = _with_split(record, k, B, w, sub, parts, moment)
     if record.inference.composition_dual is not None:
@@ -128,13 +129,15 @@ def _instead(n: int) -> str:
     return f"split it into {n}" if n > 1 else "leave the topic as it is, or give more documents"
 
 
-def _share_of_topic(record: TopicModel, source: Source, k: int, n: int, n_jobs: int | None) -> Source:
+def _share_of_topic(record: TopicModel, source: Source, k: int, n: int, prototype: Any, n_jobs: int | None) -> Source:
     """Counts of the tokens of a topic, expected given the documents."""
     parts = own_parts(record)
     own = np.flatnonzero(parts.topic_of == k)
     found = []
     for block in source.blocks(whole=True):
-        for part in compositions(of_parts(record, parts), as_source(block), whole_blocks=True, n_jobs=n_jobs):
+        for part in compositions(
+            of_parts(record, parts), as_source(block), whole_blocks=True, like=prototype, n_jobs=n_jobs
+        ):
             share = _expected_counts(block, part.weights, parts.B, own)
             found.append(share[np.asarray(share.sum(axis=1)).ravel() >= _FEWEST_TOKENS])
     documents = sp.csr_array(sp.vstack(found, format="csr"))
@@ -207,10 +210,10 @@ def _split_parts(parts: Parts, k: int, B: FloatArray, w: FloatArray) -> Parts:
     return Parts(B, (A + A.T) / (2.0 * A.sum()), topic_of, background=background)
 
 
-def _moment(model: TopicModel, source: Source, n_jobs: int | None) -> FloatArray:
+def _moment(model: TopicModel, source: Source, prototype: Any, n_jobs: int | None) -> FloatArray:
     """Sum of theta theta' over documents."""
     total = np.zeros((model.n_components, model.n_components))
-    for part in compositions(model, source, n_jobs=n_jobs):
+    for part in compositions(model, source, like=prototype, n_jobs=n_jobs):
         weights = part.weights[part.n_known > 0.0]
         total += weights.T @ weights
     return total

@@ -16,6 +16,8 @@ can make it any number.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -34,7 +36,7 @@ _PER_TOPIC = 20
 _SINGULAR = 100.0
 
 
-def calibration(model: TopicModel, lengths: FloatArray, n_jobs: int | None = None) -> FloatArray:
+def calibration(model: TopicModel, lengths: FloatArray, n_jobs: int | None = None, *, like: Any = None) -> FloatArray:
     """Return L^-1: posterior means of documents times this are not attenuated.
 
     Parameters
@@ -43,6 +45,8 @@ def calibration(model: TopicModel, lengths: FloatArray, n_jobs: int | None = Non
     lengths : (M,) array
         Known tokens of the documents. Their order does not matter.
     n_jobs : int or None
+    like : array or None
+        As in :func:`anchorwords.infer.compose.compositions`.
 
     Raises
     ------
@@ -50,7 +54,7 @@ def calibration(model: TopicModel, lengths: FloatArray, n_jobs: int | None = Non
         If documents of these lengths cannot tell the topics apart.
     """
     theta, counts = simulated(model, lengths)
-    parts = [part.weights for part in compositions(model, as_source(counts), n_jobs=n_jobs)]
+    parts = [part.weights for part in compositions(model, as_source(counts), like=like, n_jobs=n_jobs)]
     L = np.linalg.lstsq(theta, np.concatenate(parts), rcond=None)[0]
     if not np.isfinite(L).all() or np.linalg.cond(L) > _SINGULAR:
         raise InputError(

@@ -12,6 +12,7 @@ from .._typing import FloatArray
 from .._validation import check_n_jobs, check_seed
 from ..corpus.documents import Documents, table_of
 from ..exceptions import InputError
+from ..infer.compose import prototype_of
 from ..interpret.naming import topic_names
 from ..model import Parts, TopicModel, as_topic_model, checked_topics
 from ..resampling.stability import replicated_topics
@@ -128,7 +129,8 @@ def estimate_effects(
         raise InputError("no document has all values of the formula and a word the model knows: check the columns.")
     own = given[kept]
     design = make_design(formula, {name: column[kept] for name, column in values.items()}, int(kept.sum()), dates)
-    responses = Responses(record, source, method, columns, tokens[kept], len(design.terms), jobs)
+    prototype = prototype_of(model, source)
+    responses = Responses(record, source, method, columns, tokens[kept], len(design.terms), jobs, prototype)
     # Weights matter up to a factor; a mean of one keeps numbers in range.
     own = own / own.mean()
     R = triangular_factor(design, np.sqrt(own), responses.step)
@@ -136,7 +138,7 @@ def estimate_effects(
 
     def replicated(B: FloatArray, A: FloatArray, parts: Parts | None) -> FloatArray:
         model = replace(record, B=B, A=A, parts=parts)
-        other = Responses(model, source, method, columns, tokens[kept], len(design.terms), jobs)
+        other = Responses(model, source, method, columns, tokens[kept], len(design.terms), jobs, prototype)
         return projected(other, design, kept, own, R)
 
     doubt = _topic_doubt(record, X, replicated, replicates, seed, jobs) if replicates else None

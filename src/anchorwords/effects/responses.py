@@ -19,7 +19,7 @@ of draws from the posterior. :mod:`anchorwords.effects.calibration` undoes this 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -115,6 +115,8 @@ class Responses:
     width : int
         Columns of the design, which bounds the size of blocks.
     n_jobs : int or None
+    like : array or None
+        As in :func:`anchorwords.infer.compose.compositions`.
     """
 
     def __init__(
@@ -126,11 +128,14 @@ class Responses:
         lengths: FloatArray,
         width: int,
         n_jobs: int | None,
+        like: Any = None,
     ) -> None:
-        self.model, self.source, self.topics, self.n_jobs = model, source, topics, n_jobs
+        self.model, self.source, self.topics, self.n_jobs, self.like = model, source, topics, n_jobs, like
         self.step = max(1, BLOCK // max(len(topics), width, 1))
         self._weights = topic_weights(model)[:, topics] if method == "unbiased" else None
-        self._calibration = calibration(model, lengths, n_jobs)[:, topics] if method == "calibrated" else None
+        self._calibration = None
+        if method == "calibrated":
+            self._calibration = calibration(model, lengths, n_jobs, like=like)[:, topics]
 
     def __iter__(self) -> Iterator[Part]:
         return self._unbiased() if self._weights is not None else self._posterior()
@@ -149,7 +154,7 @@ class Responses:
 
     def _posterior(self) -> Iterator[Part]:
         total, first = float(prior_of(self.model.inference.A).parameters.sum()), 0
-        for part in compositions(self.model, self.source, n_jobs=self.n_jobs):
+        for part in compositions(self.model, self.source, like=self.like, n_jobs=self.n_jobs):
             rows = slice(first, first + part.weights.shape[0])
             first = rows.stop
             if self._calibration is not None:

@@ -61,6 +61,7 @@ class BatchesMixin:
     refinement: Any
     composition: str
     _adopt: Any
+    _computing: Any
     _options: Any
     _seed: Any
     _source: Any
@@ -122,7 +123,10 @@ class BatchesMixin:
 
     def _learn_from_batches(self) -> None:
         """Topics of what partial_fit has seen."""
-        with shown_progress("Topics", self.verbose) as report, limited_threads(check_n_jobs(self.n_jobs)):
+        with (
+            shown_progress("Topics", self.verbose) as report, self._computing(),
+            limited_threads(check_n_jobs(self.n_jobs)),
+        ):  # fmt: skip
             self._fit_sketch(self.sketch_, 1, report)
 
     def _new_sketch(self, rule: str | None) -> CooccurrenceSketch:

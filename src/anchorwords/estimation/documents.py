@@ -14,7 +14,7 @@ from .._validation import check_n_jobs
 from ..exceptions import InputError
 from ..infer.aware import learn_dual
 from ..infer.complete import complete_documents
-from ..infer.compose import compositions, joined
+from ..infer.compose import compositions, joined, prototype_of
 from ..linalg.parallel import limited_threads, one_library_thread
 from ..model import TopicModel, with_dual
 from ..sources.convert import in_columns
@@ -86,7 +86,10 @@ class DocumentsMixin(TransformerMixin):  # type: ignore[misc]
             alone is then impossible, and the perplexity infinite.
         """
         check_is_fitted(self)
-        found = complete_documents(self.model_, self._in_columns(X), method=method, n_jobs=check_n_jobs(self.n_jobs))
+        source = self._in_columns(X)
+        found = complete_documents(
+            self.model_, source, method=method, like=prototype_of(self, source), n_jobs=check_n_jobs(self.n_jobs)
+        )
         return found.perplexity
 
     def learn_composition_prior(self, X: Any) -> Self:
@@ -108,6 +111,10 @@ class DocumentsMixin(TransformerMixin):  # type: ignore[misc]
         self.model_ = with_dual(self.model_, self.composition_prior_.matrix)
         return self
 
+    def _prototype(self) -> Any:
+        """An array whose namespace and device inference uses; None is NumPy."""
+        return None
+
     def _in_columns(self, X: Any) -> Source:
         """Documents in the columns of the model."""
         return in_columns(self._source(X, reset=False), self.model_.vocabulary, self.model_.n_words)
@@ -121,5 +128,6 @@ class DocumentsMixin(TransformerMixin):  # type: ignore[misc]
         covered.warn(stacklevel=4)
         chosen = self.composition if method is None else method
         return compositions(
-            self.model_, source, method=chosen, whole_blocks=whole_blocks, n_jobs=check_n_jobs(self.n_jobs)
-        )
+            self.model_, source, method=chosen, whole_blocks=whole_blocks, like=prototype_of(self, source),
+            n_jobs=check_n_jobs(self.n_jobs),
+        )  # fmt: skip

@@ -48,8 +48,12 @@ def validated_array(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 
 def parameters_to_dict(estimator: Any) -> dict[str, Any]:
-    """Parameters of an AnchorTopicModel as JSON holds them: what the provenance of a model keeps."""
+    """Parameters of an AnchorTopicModel as JSON holds them: what the provenance of a model keeps.
+
+    The device is left out: topics are the same wherever they were learned, and others may not have it.
+    """
     given = estimator.get_params(deep=False)
+    del given["device"]
     seed = given["random_state"]
     return {
         name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()
@@ -124,4 +128,5 @@ _CAN_BE: dict[str, Any] = {
     "random_state": lambda value: value is None or _is_whole(value, 0, 2**32 - 1),
     "n_jobs": lambda value: value is None or (_is_whole(value, -(2**63), 2**63) and value != 0),
     "verbose": lambda value: _is_whole(value, -(2**31), 2**31),
+    "device": lambda value: value is None,
 }

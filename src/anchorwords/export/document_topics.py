@@ -11,7 +11,7 @@ from typing import Any
 from .._typing import FloatArray, SparseLike
 from .._validation import check_n_jobs
 from ..exceptions import InputError
-from ..infer.compose import compositions
+from ..infer.compose import compositions, prototype_of
 from ..interpret.compositions import method_for
 from ..interpret.numbers import number
 from ..model import as_topic_model
@@ -160,6 +160,7 @@ class PassingDocuments:
         self.method, self.n_topics = method_for(self._model, method), self._model.n_components
         self.topics = self._model.ids
         self._source = in_columns(read_by(model, X), self._model.vocabulary, self._model.n_words)
+        self._like = prototype_of(model, self._source)
         self.n_docs = self._source.count_documents()
         self.columns = {name: self._source.documents.column(name) for name in columns}
         self._names = None if doc_ids is None else _as_names(doc_ids, self.n_docs)
@@ -181,6 +182,7 @@ class PassingDocuments:
             self._model,
             MappedSource(self._source, self._counted),
             method=self.method,
+            like=self._like,
             n_jobs=check_n_jobs(self._n_jobs),
         ):
             yield part.weights

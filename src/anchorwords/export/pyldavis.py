@@ -57,7 +57,7 @@ def pyldavis_data(
         record = record.with_vocabulary(vocabulary)
     source = in_columns(read_by(model, X), record.vocabulary, record.n_words)
     parts, lengths = [], []
-    for weights, tokens in document_compositions(record, source, method=method, n_jobs=n_jobs):
+    for weights, tokens in document_compositions(model, source, method=method, n_jobs=n_jobs):
         parts.append(weights[tokens > 0.0])
         lengths.append(tokens[tokens > 0.0])
     doc_lengths = np.concatenate(lengths)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -42,13 +42,19 @@ class Completion(NamedTuple):
 
 
 def complete_documents(
-    model: TopicModel, source: Source, *, method: str = "posterior-mean", n_jobs: int | None = None
+    model: TopicModel,
+    source: Source,
+    *,
+    method: str = "posterior-mean",
+    like: Any = None,
+    n_jobs: int | None = None,
 ) -> Completion:
     """Infer each document's composition from every second token, and score the others.
 
     Tokens are taken in the order of the columns, so that the two halves of a document depend on nothing but the document.
     Words the model has never seen count on neither side, and documents with one known token or none are left out. Tokens are
-    foretold by what documents are explained by: a background is part of it, and so are topics that were dropped.
+    foretold by what documents are explained by: a background is part of it, and so are topics that were dropped. ``like``
+    is as in :func:`anchorwords.infer.compose.compositions`.
     """
     model = as_explained(model)
     known = known_words(model.B)
@@ -61,7 +67,7 @@ def complete_documents(
 
     total = tokens = 0.0
     first = 0
-    for part in compositions(model, MappedSource(source, seen_half), method=method, n_jobs=n_jobs):
+    for part in compositions(model, MappedSource(source, seen_half), method=method, like=like, n_jobs=n_jobs):
         stop = first + part.weights.shape[0]
         usable = part.n_known > 0.0
         score, number = _score(waiting[0][first:stop][usable], model.B, part.weights[usable])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..devices import computing_on
 from ..exceptions import InputError
 from ..linalg.parallel import limited_threads
 from ..linalg.sparse import rows_between
@@ -66,6 +67,7 @@ def compositions(
     *,
     method: str = "posterior-mean",
     whole_blocks: bool = False,
+    like: Any = None,
     n_jobs: int | None = None,
 ) -> Iterator[Compositions]:
     """Compositions of consecutive documents; no document's answer depends on another's.
@@ -80,6 +82,9 @@ def compositions(
         least squares under the model's dual matrix (:mod:`anchorwords.infer.aware`).
     whole_blocks : bool
         Compositions of a block at once; else in parts that take little memory.
+    like : array or None
+        An array whose namespace and device "posterior-mean" computes with; None is NumPy. Results are NumPy's in any case,
+        and "prior-aware" computes on the host.
     n_jobs : int or None
         Threads; no answer depends on it.
 
@@ -91,19 +96,22 @@ def compositions(
     """
     method = check_method(method, model)
     basis = model.inference
-    prior, topics = prior_of(basis.A), ScaledTopics(basis.B)
+    prior, topics = prior_of(basis.A), ScaledTopics(basis.B, like)
     unknown = widest = 0.0
     n_wide = n_empty = 0
+    said = False  # which device is used
     for block in source.blocks(whole=whole_blocks):
         step = max(1, block.shape[0] if whole_blocks else _SHARES // basis.n_components)
         for start in range(0, max(block.shape[0], 1), step):
             counts = rows_between(block, start, start + step)
-            with limited_threads(n_jobs):  # not across a yield: what the caller does meanwhile is not ours
+            # Not across a yield: what the caller does meanwhile is not ours.
+            with limited_threads(n_jobs), computing_on(like, quiet=said):
                 if method == "posterior-mean":
                     part = penalised_compositions(counts, topics, prior, n_jobs=n_jobs)
                 else:
                     assert basis.composition_dual is not None
                     part = aware_compositions(counts, basis, basis.composition_dual, n_jobs=n_jobs)
+            said = True
             if model.parts is not None:
                 part = part._replace(weights=model.parts.proportions(part.weights, model.prevalence))
             empty = part.n_known == 0.0
@@ -126,6 +134,13 @@ def compositions(
         logger.info("%g tokens are of words the model has never seen", unknown)
     if n_empty:
         logger.info("%d documents hold no word the model knows, and get the prevalence", n_empty)
+
+
+def prototype_of(model: Any, source: Source) -> Any:
+    """An array whose namespace and device inference uses: an estimator's, else that of the documents; None is NumPy."""
+    own = getattr(model, "_prototype", None)
+    found = own() if callable(own) else None
+    return source.like if found is None else found
 
 
 def joined(parts: Iterable[Compositions]) -> Compositions:

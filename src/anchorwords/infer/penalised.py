@@ -33,9 +33,13 @@ Rows of B count up to a factor, so each is divided by its sum, and then rounded 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
+from .._namespace import like as as_like
+from .._namespace import to_numpy
 from .._typing import BoolArray, FloatArray, SparseLike
 from ..exceptions import InputError
 from ..kernels import kernels_for
@@ -48,6 +52,8 @@ from .proportions import Compositions, require_columns
 GAP = PROPORTIONS_GAP
 # A word whose probabilities do not add up to more than this is unknown: their inverse would overflow.
 _NEVER = 1e-100
+# Weights that are made on a device at a time: 128 MB. What they are does not depend on it.
+_ON_DEVICE = 1 << 24
 
 
 class ScaledTopics:
@@ -57,20 +63,25 @@ class ScaledTopics:
     ----------
     B : (N, K) array
         Words with a zero row are unknown.
+    like : array or None
+        An array whose namespace and device documents are composed with; None is NumPy.
     """
 
-    def __init__(self, B: FloatArray) -> None:
-        self.B = B
-        self._all: tuple[FloatArray, npt.NDArray[np.float32]] | None = None
+    def __init__(self, B: FloatArray, like: Any = None) -> None:
+        self.B, self.like = B, like
+        self._all: tuple[Any, Any] | None = None
 
-    def of(self, words: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], FloatArray, npt.NDArray[np.float32]]:
-        """Sums and scaled rows, and where in them the words are; of few words, these alone."""
+    def of(self, words: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], Any, Any]:
+        """Sums and scaled rows, like the prototype, and where in them the words are; of few words, these alone."""
         if self._all is None and words.size < self.B.shape[0]:
             used, places = np.unique(words, return_inverse=True)
-            return places.astype(np.int32), *_scaled(self.B[used])
+            return places.astype(np.int32), *self._placed(*_scaled(self.B[used]))
         if self._all is None:
-            self._all = _scaled(self.B)
+            self._all = self._placed(*_scaled(self.B))
         return words, *self._all
+
+    def _placed(self, chance: FloatArray, rows: npt.NDArray[np.float32]) -> tuple[Any, Any]:
+        return as_like(chance, self.like), as_like(rows, self.like)
 
 
 def known_words(B: FloatArray) -> BoolArray:
@@ -92,7 +103,12 @@ def _scaled(B: FloatArray) -> tuple[FloatArray, npt.NDArray[np.float32]]:
 
 
 def penalised_compositions(
-    counts: SparseLike, topics: FloatArray | ScaledTopics, prior: FloatArray | Prior, *, n_jobs: int | None = None
+    counts: SparseLike,
+    topics: FloatArray | ScaledTopics,
+    prior: FloatArray | Prior,
+    *,
+    like: Any = None,
+    n_jobs: int | None = None,
 ) -> Compositions:
     """Compositions by penalised likelihood; no document's answer depends on another's.
 
@@ -104,10 +120,12 @@ def penalised_compositions(
     prior : Prior or (K,) array
         An array is alpha alone, positive: the answer is then the mode. A document without any known word gets the shares
         of the parameters, or of alpha.
+    like : array or None
+        An array whose namespace and device to compute with; ScaledTopics bring their own. The answer is always NumPy's.
     n_jobs : int or None
     """
     if not isinstance(topics, ScaledTopics):
-        topics = ScaledTopics(topics)
+        topics = ScaledTopics(topics, like)
     require_columns(counts, topics.B)
     K = topics.B.shape[1]
     if not isinstance(prior, Prior):
@@ -120,6 +138,27 @@ def penalised_compositions(
         raise InputError(f"fees must hold one number from 0 to 1 for each of the {K} topics.")
     if parameters.shape != (K,) or not (np.isfinite(parameters) & (parameters > 0.0)).all():
         raise InputError(f"parameters must hold one positive number for each of the {K} topics.")
+    if topics.like is not None:
+        return _composed_like(topics.like, counts, topics, prior_parts, n_jobs)
     indptr, words, data = csr_parts(counts)
     places, chance, rows = topics.of(words)
     return Compositions(*kernels_for(chance).compose((indptr, places, data), rows, chance, prior_parts, n_jobs))
+
+
+def _composed_like(
+    prototype: Any, counts: SparseLike, topics: ScaledTopics, prior: tuple[FloatArray, ...], n_jobs: int | None
+) -> Compositions:
+    """As above, on the device of the prototype, some documents at a time."""
+    M, K = counts.shape[0], topics.B.shape[1]
+    found = Compositions(np.empty((M, K)), np.empty(M), np.empty(M), np.empty(M))
+    indptr, words, data = csr_parts(counts)
+    places, chance, rows = topics.of(words)
+    kernels, prior_parts = kernels_for(prototype), tuple(as_like(part, prototype) for part in prior)
+    step = max(1, _ON_DEVICE // K)
+    for start in range(0, M, step):
+        ends = indptr[start : start + step + 1]
+        entries = slice(ends[0], ends[-1])
+        part = kernels.compose((ends - ends[0], places[entries], data[entries]), rows, chance, prior_parts, n_jobs)
+        for whole, values in zip(found, part, strict=True):
+            whole[start : start + step] = to_numpy(values)
+    return found

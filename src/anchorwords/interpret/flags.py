@@ -59,7 +59,7 @@ def flag_topics(model: Any, X: Any, *, n_jobs: int | None = None) -> list[TopicF
     record, jobs = as_topic_model(model), check_n_jobs(n_jobs)
     source = in_columns(read_by(model, X), record.vocabulary, record.n_words)
     sums, squares, n_known = np.zeros(record.n_components), np.zeros(record.n_components), 0.0
-    for weights, lengths in document_compositions(record, source, n_jobs=jobs):
+    for weights, lengths in document_compositions(model, source, n_jobs=jobs):
         tokens = weights * lengths[:, None]
         sums += tokens.sum(axis=0)
         squares += (tokens**2).sum(axis=0)

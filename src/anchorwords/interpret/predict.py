@@ -22,7 +22,7 @@ from ..corpus.files import short
 from ..corpus.missing import warn_of_missing
 from ..exceptions import InputError
 from ..infer.collapsed import collapsed_proportions
-from ..infer.compose import METHODS, check_method, compositions
+from ..infer.compose import METHODS, check_method, compositions, prototype_of
 from ..infer.prior import prior_of
 from ..linalg.sparse import rows_between
 from ..model import TopicModel, as_explained, as_topic_model
@@ -134,7 +134,9 @@ def predict_words(
     jobs = check_n_jobs(n_jobs)
     # Documents hold words of the background and of dropped topics as well.
     whole = as_explained(record)
-    proportions = _collapsed(whole) if method == "collapsed" else _as_transform(whole, method, jobs)
+    proportions = (
+        _collapsed(whole) if method == "collapsed" else _as_transform(whole, method, prototype_of(model, source), jobs)
+    )
     overall = word_probabilities(whole.B, whole.prevalence)
     columns: list[IntArray] = [np.zeros((0, n), dtype=np.intp)]
     probability: list[FloatArray] = [np.zeros((0, n))]
@@ -159,13 +161,14 @@ def _collapsed(record: TopicModel) -> Callable[[SparseLike], FloatArray]:
     return lambda counts: collapsed_proportions(counts, record.B, parameters)
 
 
-def _as_transform(record: TopicModel, method: str, n_jobs: int | None) -> Callable[[SparseLike], FloatArray]:
+def _as_transform(record: TopicModel, method: str, like: Any, n_jobs: int | None) -> Callable[[SparseLike], FloatArray]:
     if method not in METHODS:
         raise InputError(f"method must be 'collapsed' or one of {', '.join(map(repr, METHODS))}, but is {method!r}.")
     how = check_method(method, record)
 
     def proportions(counts: SparseLike) -> FloatArray:
-        return next(compositions(record, as_source(counts), method=how, whole_blocks=True, n_jobs=n_jobs)).weights
+        found = compositions(record, as_source(counts), method=how, whole_blocks=True, like=like, n_jobs=n_jobs)
+        return next(found).weights
 
     return proportions
 

@@ -183,7 +183,7 @@ def prevalence_by(
         source = in_columns(read_by(model, X), record.vocabulary, record.n_words)
         given = source.documents[by] if isinstance(by, str) else by
         n_docs = source.n_docs
-        composed = document_compositions(record, source, method=method, n_jobs=n_jobs)
+        composed = document_compositions(model, source, method=method, n_jobs=n_jobs)
         parts = ((weights, tokens > 0.0, tokens) for weights, tokens in composed)
     else:
         if column is not None:

@@ -77,7 +77,7 @@ def top_documents(
     source = in_columns(read_by(model, X), record.vocabulary, record.n_words)
     n_docs, n_known = source.n_docs, 0.0
     first = 0
-    for weights, tokens in document_compositions(record, source, method=method, n_jobs=n_jobs):
+    for weights, tokens in document_compositions(model, source, method=method, n_jobs=n_jobs):
         n_known += float(tokens.sum())
         rows = np.flatnonzero(tokens >= min_tokens)
         for k, kept in enumerate(best):

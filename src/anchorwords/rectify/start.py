@@ -62,9 +62,9 @@ def leading_eigenpairs(
     begin = perf_counter()
     report("eigenpairs", 0.0)
     if hasattr(C, "eigenpairs"):
-        found: tuple[Any, Any] = C.eigenpairs(K)
+        vectors, values = C.eigenpairs(K)
         report("eigenpairs", 1.0)
-        return found
+        return as_like(vectors, like), as_like(values, like)
     operator = as_operator(C)
     pairs = starting_eigenpairs(
         operator,

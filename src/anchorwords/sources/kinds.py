@@ -241,7 +241,7 @@ class MappedSource(Source):
 
     def __init__(self, source: Source, change: Callable[[SparseLike], SparseLike]) -> None:
         self._source, self._change = source, change
-        self.n_words, self.words = source.n_words, source.words
+        self.n_words, self.words, self.like = source.n_words, source.words, source.like
 
     def lazy_blocks(self) -> Iterator[LazyBlock]:
         """Functions that return the blocks."""

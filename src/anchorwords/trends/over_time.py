@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import FloatArray, SparseLike
 from .._validation import check_n_jobs
 from ..exceptions import InputError
-from ..infer.compose import compositions
+from ..infer.compose import compositions, prototype_of
 from ..interpret.compositions import method_for
 from ..interpret.group_sums import GroupSums, t_quantile
 from ..interpret.naming import topic_names
@@ -103,7 +103,9 @@ def topics_over_time(
     sums, trend = GroupSums(T, record.n_components), TrendSums(periods.times, record.prevalence, T)
     words = WordSums(record.B, T, int(n_words), _rest_of(record)) if n_words else None
     first = n_without_words = 0
-    for counts, weights, shares, tokens in _documents(record, source, method, check_n_jobs(n_jobs)):
+    for counts, weights, shares, tokens in _documents(
+        record, source, method, prototype_of(model, source), check_n_jobs(n_jobs)
+    ):
         codes = periods.codes[first : first + tokens.size]
         times = periods.times[first : first + tokens.size]
         if codes.size < tokens.size:
@@ -160,7 +162,7 @@ def _rest_of(record: TopicModel) -> FloatArray | None:
 
 
 def _documents(
-    record: TopicModel, source: Source, method: str | None, n_jobs: int | None
+    record: TopicModel, source: Source, method: str | None, like: Any, n_jobs: int | None
 ) -> Iterator[tuple[SparseLike, FloatArray, tuple[FloatArray, FloatArray], FloatArray]]:
     """Counts, topic proportions and known tokens of consecutive documents, in one pass.
 
@@ -169,7 +171,7 @@ def _documents(
     read = _Read(source, max(1, _SHARES // record.n_components))
     parts = record.parts
     for part in compositions(
-        as_explained(record), read, method=method_for(record, method), whole_blocks=True, n_jobs=n_jobs
+        as_explained(record), read, method=method_for(record, method), whole_blocks=True, like=like, n_jobs=n_jobs
     ):
         assert read.latest is not None
         if parts is None:

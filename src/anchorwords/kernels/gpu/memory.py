@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import torch
 
+from ..._memory import gpu_is_full
+
 Result = TypeVar("Result")
 
 # Temporary arrays of one operation (1 GiB): a number that does not depend on what is free, because the order of some sums
@@ -40,8 +42,8 @@ def with_less_memory(operation: Callable[..., Result]) -> Callable[..., Result]:
             while True:
                 try:
                     return operation(*arguments, **options)
-                except torch.OutOfMemoryError:
-                    if _HERE.halvings >= _HALVINGS:
+                except RuntimeError as error:
+                    if _HERE.halvings >= _HALVINGS or not gpu_is_full(error):
                         raise
                 # Outside the handler: what the failed attempt held is free only now.
                 torch.cuda.empty_cache()

@@ -7,11 +7,13 @@ from typing import Any, cast
 import torch
 
 from ..host import host_kernels
-from ..protocol import CsrParts, GramProduct, GramStream, Kernels, NegativePart
-from . import cone, descent, gram, pairs, simplex, sums
+from ..protocol import CsrParts, GramProduct, GramStream, Kernels, NegativePart, Proportions
+from . import cone, descent, gram, pairs, proportions, simplex, sums
+from .current import on_its_device
 from .tensors import csr_on_device, on_device
 
 
+@on_its_device
 class GpuKernels:
     """The kernels on one device; see the protocol for what they do. What works on text runs on the host.
 
@@ -82,3 +84,14 @@ class GpuKernels:
     def descend(self, P: Any, G: Any, W: Any, rounds: int, n_jobs: int | None = None) -> Any:
         """Coordinate descent from every row of the accumulator ``W``."""
         return descent.descend(P, G, on_device(W, self._device), rounds, n_jobs)
+
+    def compose(
+        self,
+        rows: CsrParts,
+        topics: Any,
+        chance: Any,
+        prior: tuple[Any, Any, Any],
+        n_jobs: int | None = None,  # noqa: ARG002
+    ) -> Proportions:
+        """Topic proportions of documents by penalised likelihood."""
+        return proportions.compose(rows, topics, chance, prior, self._device)
