@@ -38,7 +38,7 @@ class OnDevice:
         from anchorwords.kernels.gpu.operations import GpuKernels
 
         self._device = device
-        self._kernels = GpuKernels(torch.zeros(1, device=device))
+        self._kernels = GpuKernels(torch.device(device))
 
     def __getattr__(self, name):
         def call(*arguments, **options):

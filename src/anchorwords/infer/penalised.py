@@ -150,15 +150,18 @@ def _composed_like(
 ) -> Compositions:
     """As above, on the device of the prototype, some documents at a time."""
     M, K = counts.shape[0], topics.B.shape[1]
-    found = Compositions(np.empty((M, K)), np.empty(M), np.empty(M), np.empty(M))
     indptr, words, data = csr_parts(counts)
     places, chance, rows = topics.of(words)
     kernels, prior_parts = kernels_for(prototype), tuple(as_like(part, prototype) for part in prior)
     step = max(1, _ON_DEVICE // K)
+    if step >= M:
+        found = kernels.compose((indptr, places, data), rows, chance, prior_parts, n_jobs)
+        return Compositions(*map(to_numpy, found))
+    whole = Compositions(np.empty((M, K)), np.empty(M), np.empty(M), np.empty(M))
     for start in range(0, M, step):
         ends = indptr[start : start + step + 1]
         entries = slice(ends[0], ends[-1])
-        part = kernels.compose((ends - ends[0], places[entries], data[entries]), rows, chance, prior_parts, n_jobs)
-        for whole, values in zip(found, part, strict=True):
-            whole[start : start + step] = to_numpy(values)
-    return found
+        found = kernels.compose((ends - ends[0], places[entries], data[entries]), rows, chance, prior_parts, n_jobs)
+        for part, values in zip(whole, found, strict=True):
+            part[start : start + step] = to_numpy(values)
+    return whole

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from .current import on_its_device
 from .sums import Chunks, chunks_of, row_sums, transposed
 from .tensors import csr_on_device, on_device
 
@@ -62,6 +63,7 @@ class Block:
             row_sums(self._by_word, self._documents, self._word_values, middle, out=out[:, columns])
 
 
+@on_its_device
 class GpuGram:
     """See :class:`anchorwords.kernels.protocol.GramProduct`."""
 
@@ -125,20 +127,20 @@ class GpuGram:
         return here, upload.record_event()
 
 
+@on_its_device
 class GpuStream:
     """The sum of G_b'(G_b V) over blocks: see :class:`anchorwords.kernels.protocol.GramStream`."""
 
     n_groups = 1
 
     def __init__(self, V: Any) -> None:
-        self._V = V
+        self._V, self._device = V, V.device
 
     def add(self, total: Any, rows: Any) -> Any:
         """Add one block to a running total."""
-        device = self._V.device
         if total is None:
             total = torch.zeros_like(self._V)
-        block = Block((*csr_on_device(rows, device), None), self._V.shape[0])
+        block = Block((*csr_on_device(rows, self._device), None), self._V.shape[0])
         block.add_to(total, self._V)
         return total
 

@@ -91,7 +91,7 @@ class GpuKernels:
         topics: Any,
         chance: Any,
         prior: tuple[Any, Any, Any],
-        n_jobs: int | None = None,  # noqa: ARG002
+        n_jobs: int | None = None,
     ) -> Proportions:
         """Topic proportions of documents by penalised likelihood."""
-        return proportions.compose(rows, topics, chance, prior, self._device)
+        return proportions.compose(rows, topics, chance, prior, n_jobs, self._device)

@@ -22,6 +22,7 @@ import triton.language as tl
 
 from ..protocol import NegativePart, TooDense
 from ..tiled import TiledCorrection, most_pairs
+from .current import on_its_device
 from .memory import temporary_bytes
 from .sums import Chunks, chunks_of, row_sums
 from .tensors import block_of
@@ -46,11 +47,13 @@ def negative_part(Y: Any, n_checked: int, *, coarse: bool = False) -> NegativePa
         return TiledOnGpu(Y, n_checked, coarse=coarse)
 
 
+@on_its_device
 class TiledOnGpu(TiledCorrection):
     """E by tiles, each of which is read and written once between its matrix products."""
 
     def __init__(self, Y: Any, n_checked: int, *, coarse: bool = False) -> None:
         super().__init__(Y, n_checked, coarse=coarse, tile_entries=temporary_bytes() // 16)
+        self._device = Y.device
         self._latest: Any = None
 
     def _clipped(self, start: int, stop: int) -> Any:
@@ -68,6 +71,7 @@ class TiledOnGpu(TiledCorrection):
         return moved
 
 
+@on_its_device
 class PackedCorrection:
     """E for one Y as two lists of pairs, see :class:`anchorwords.kernels.protocol.NegativePart`.
 
@@ -87,7 +91,7 @@ class PackedCorrection:
     """
 
     def __init__(self, Y: Any, n_checked: int, *, coarse: bool = False) -> None:
-        self._n = n_checked
+        self._n, self._device = n_checked, Y.device
         bits, partner_bits = _packed_cosines(Y, n_checked)
         counts = _bit_counts(bits)
         ends = torch.cumsum(counts.view(-1), 0, dtype=torch.int64)

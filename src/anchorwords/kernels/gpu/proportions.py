@@ -16,8 +16,8 @@ D : (K,)        the prior's curvature
 A Newton step solves (U'U + D) move = slope for the topics that depend on each other, by conjugate gradients with the
 diagonal h + D as preconditioner. A product with the curvature reads the document's rows once, from the caches, and the
 matrix is never formed. Topics along which the likelihood curves much less than the prior move by themselves, so few
-directions are left and about four products per step are enough. They need not be exact: as the document gets nearer to its
-solution, systems are solved more closely.
+directions are left and about four products per step are enough. Systems are solved loosely at first, and more closely as the
+document gets nearer to its solution.
 
 EM steps and products with the curvature are in single precision, and what is certified is in double precision, as in
 numba's kernel. Documents that this does not solve are left to that kernel.
@@ -42,7 +42,9 @@ from .memory import temporary_bytes, with_less_memory
 from .tensors import block_of, csr_on_device, on_device
 
 _EM_STEPS = tl.constexpr(10)
-_NEWTON_STEPS = tl.constexpr(100)
+# Documents usually need 6 to 12. More are only needed for nearly identical topics under a very weak prior, and there the
+# direct solver of numba's kernel needs far fewer.
+_NEWTON_STEPS = tl.constexpr(40)
 _GAP = tl.constexpr(PROPORTIONS_GAP)
 # A step goes this share of the way to zero at most.
 _FARTHEST = tl.constexpr(1.0 - KEEP)
@@ -52,8 +54,9 @@ _COUPLED = tl.constexpr(0.2)
 _DIRECTIONS, _ROUNDS = tl.constexpr(60), tl.constexpr(6)
 # The squared error of a Newton step is at most this share of that of no step, and less near the solution.
 _LOOSE = tl.constexpr(0.01)
-_SHORTER = tl.constexpr(30)
-# Words whose p and q are looked at together in a line search.
+# Trials of a line search.
+_TRIALS = tl.constexpr(30)
+# Words per step of loops that only read p and q.
 _LINE = tl.constexpr(128)
 # Entries of a tile of rows, and columns up to which four warps hold it.
 _TILE, _NARROW = 2048, 256
@@ -64,8 +67,10 @@ _ENTRY_BYTES = 40
 
 
 @with_less_memory
-def compose(rows: CsrParts, topics: Any, chance: Any, prior: tuple[Any, Any, Any], device: Any) -> Proportions:
-    """Topic proportions; no document's answer depends on another's."""
+def compose(
+    rows: CsrParts, topics: Any, chance: Any, prior: tuple[Any, Any, Any], n_jobs: int | None, device: Any
+) -> Proportions:
+    """Topic proportions; no document's answer depends on another's, and threads work on those left to the host."""
     topics, chance = on_device(topics, device, torch.float32), on_device(chance, device, torch.float64)
     alpha, fees, parameters = (on_device(part, device, torch.float64) for part in prior)
     ends = to_numpy(rows[0], dtype=np.int64)
@@ -88,12 +93,12 @@ def compose(rows: CsrParts, topics: Any, chance: Any, prior: tuple[Any, Any, Any
     else:
         unsolved = torch.arange(M, device=device)
     if unsolved.numel() > 0:
-        _on_host(rows, ends, topics, chance, (alpha, fees, parameters), unsolved, found)
+        _on_host(rows, ends, topics, chance, (alpha, fees, parameters), n_jobs, unsolved, found)
     return found
 
 
 def _aligned(topics: Any) -> Any:
-    """The rows with zeros behind them, so that each begins where four numbers are loaded at once; where memory allows."""
+    """The rows, padded with zeros if memory allows, so that each begins at an address where four numbers load at once."""
     N, K = topics.shape
     stride = -(-K // 32) * 32
     if stride == K or 4 * N * stride > temporary_bytes() // 2:
@@ -104,7 +109,7 @@ def _aligned(topics: Any) -> Any:
 
 
 def _blocks(ends: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Consecutive documents whose entries fit into half the temporary memory, at least one; none without an entry."""
+    """Ranges of documents whose entries fit into half the temporary memory, or of one document; only if they have any."""
     most = temporary_bytes() // 2 // _ENTRY_BYTES
     bounds = [0]
     while bounds[-1] < ends.size - 1:
@@ -147,6 +152,7 @@ def _on_host(
     topics: Any,
     chance: Any,
     prior: tuple[Any, Any, Any],
+    n_jobs: int | None,
     documents: Any,
     found: Proportions,
 ) -> None:
@@ -158,14 +164,14 @@ def _on_host(
     words, counts = to_numpy(rows[1], dtype=np.int32)[places], to_numpy(rows[2])[places]
     alpha, fees, parameters = map(to_numpy, prior)
     solved = numba_kernels.compose(
-        (indptr, words, counts), to_numpy(topics, dtype=None), to_numpy(chance), (alpha, fees, parameters)
+        (indptr, words, counts), to_numpy(topics, dtype=None), to_numpy(chance), (alpha, fees, parameters), n_jobs
     )
     for part, values in zip(found, solved, strict=True):
         part[documents] = on_device(values, part.device)
 
 
 @triton.jit
-def _em_products(words, counts, per_token, start, stop, topics, stride, v, BT: tl.constexpr, BK: tl.constexpr):  # type: ignore[no-untyped-def]
+def _em_products(words, counts, per_token, start, stop, topics, stride, v, BT: tl.constexpr, BK: tl.constexpr):
     """Return rows' (share / (rows v))."""
     columns = tl.arange(0, BK)
     sums = tl.zeros([BT, BK], tl.float32)
@@ -182,7 +188,7 @@ def _em_products(words, counts, per_token, start, stop, topics, stride, v, BT: t
 
 
 @triton.jit
-def _likelihood_slopes(  # type: ignore[no-untyped-def]
+def _likelihood_slopes(
     words, counts, per_token, start, stop, topics, stride, v, p_at, root_at, BT: tl.constexpr, BK: tl.constexpr
 ):
     """Keep p = rows v (one for words without a count) and roots; return rows' (share / p) and the curvature's diagonal."""
@@ -208,7 +214,7 @@ def _likelihood_slopes(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _curve(words, root_at, start, stop, topics, stride, v, BT: tl.constexpr, BK: tl.constexpr):  # type: ignore[no-untyped-def]
+def _curve(words, root_at, start, stop, topics, stride, v, BT: tl.constexpr, BK: tl.constexpr):
     """Return the product of the likelihood's curvature and v."""
     columns = tl.arange(0, BK)
     sums = tl.zeros([BT, BK], tl.float32)
@@ -224,7 +230,7 @@ def _curve(words, root_at, start, stop, topics, stride, v, BT: tl.constexpr, BK:
 
 
 @triton.jit
-def _combine(words, counts, start, stop, topics, stride, v, q_at, BT: tl.constexpr, BK: tl.constexpr):  # type: ignore[no-untyped-def]
+def _combine(words, counts, start, stop, topics, stride, v, q_at, BT: tl.constexpr, BK: tl.constexpr):
     """Keep q = rows v."""
     columns = tl.arange(0, BK)
     for t in range(start, stop, BT):
@@ -238,7 +244,7 @@ def _combine(words, counts, start, stop, topics, stride, v, q_at, BT: tl.constex
 
 
 @triton.jit
-def _slope_along(counts, per_token, start, stop, p_at, q_at, length, LINE: tl.constexpr):  # type: ignore[no-untyped-def]
+def _slope_along(counts, per_token, start, stop, p_at, q_at, length, LINE: tl.constexpr):
     """Slope of the likelihood at p + length q, in the direction of q."""
     sums = tl.zeros([LINE], tl.float64)
     for t in range(start, stop, LINE):
@@ -251,7 +257,7 @@ def _slope_along(counts, per_token, start, stop, p_at, q_at, length, LINE: tl.co
 
 
 @triton.jit
-def _log_likelihood(counts, words, chance, start, stop, p_at, LINE: tl.constexpr):  # type: ignore[no-untyped-def]
+def _log_likelihood(counts, words, chance, start, stop, p_at, LINE: tl.constexpr):
     sums = tl.zeros([LINE], tl.float64)
     for t in range(start, stop, LINE):
         places = t + tl.arange(0, LINE)
@@ -263,7 +269,7 @@ def _log_likelihood(counts, words, chance, start, stop, p_at, LINE: tl.constexpr
 
 
 @triton.jit
-def _newton_direction(  # type: ignore[no-untyped-def]
+def _newton_direction(
     words,
     root_at,
     start,
@@ -315,8 +321,9 @@ def _newton_direction(  # type: ignore[no-untyped-def]
     return move
 
 
-@triton.jit
-def _compose_document(  # type: ignore[no-untyped-def]
+# Compiled once for all numbers of topics of one BK.
+@triton.jit(do_not_specialize=["K"])
+def _compose_document(
     order, indptr, words, counts, topics, stride, chance, alpha_at, fees_at, parameters_at, p_at, q_at, root_at,
     weights, likelihood, n_known, gap, K, WITH_FEES: tl.constexpr, BT: tl.constexpr, BK: tl.constexpr,
 ):  # fmt: skip
@@ -383,13 +390,13 @@ def _compose_document(  # type: ignore[no-untyped-def]
                 change = tl.sum(move, axis=0)
                 length = tl.full((), 1.0, tl.float64)
                 tries = 0
-                while tries < _SHORTER:
+                while tries < _TRIALS:
                     ahead = _slope_along(counts, per_token, start, stop, p_at, q_at, length, _LINE) - change
                     ahead += tl.sum(a * move / (w + length * move), axis=0)
                     # Where it falls more than half as steeply as it rose: to where the line through both slopes is zero.
                     steep = ahead < -0.5 * rise
                     length = tl.where(steep, length * rise / (rise - ahead), length)
-                    tries = tl.where(steep, tries + 1, _SHORTER)
+                    tries = tl.where(steep, tries + 1, _TRIALS)
                 w = w + length * move
                 w = w / tl.sum(tl.where(inside, w, 0.0), axis=0)
                 # Shorter steps where the model of the objective was no good.
