@@ -235,7 +235,7 @@ def _refined(
     # Documents that carry no pair, which Eq. 1 leaves out, would draw A to the prior.
     refined = refine_topics(
         model, documents_with_pairs(source), options, guided=guided_by(choice, C.words, strength),
-        candidates=choice.candidates_among(C.words), n_jobs=n_jobs, progress=report,
+        candidates=choice.candidates_among(C.words), n_jobs=n_jobs, progress=report, like=source.like,
     )  # fmt: skip
     assert refined.log_likelihood is not None
     logger.info(

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from .._namespace import array_namespace, is_numpy, like, to_numpy, writeable
+from .._typing import FloatArray
 from .parallel import for_each_block
 
 # At most this many blocks, of at least this many rows: enough for the cores of a workstation, few enough to add up.
@@ -93,6 +94,23 @@ def take_rows(A: Any, order: Any, n_jobs: int | None = None) -> Any:
 
     for_each_block(work, order.size, row_blocks(order.size), n_jobs)
     return out
+
+
+def take_columns(A: Any, order: Any) -> Any:
+    """The columns of A in another order, or some of them; ``order`` is a NumPy array of integers."""
+    return array_namespace(A).take(A, like(order, A), axis=1)
+
+
+def column_lengths(A: Any) -> FloatArray:
+    """Euclidean norm of each column, as a NumPy array."""
+    return to_numpy(array_namespace(A).linalg.vector_norm(A, axis=0), dtype=None)
+
+
+def contiguous(A: Any) -> Any:
+    """A itself, or a copy whose rows lie side by side in memory."""
+    if is_numpy(A):
+        return np.ascontiguousarray(A)
+    return A.contiguous() if hasattr(A, "contiguous") else A  # of other libraries than torch they always do
 
 
 def column_sums(A: Any, n_jobs: int | None = None) -> Any:

@@ -6,11 +6,14 @@ themselves, posts to a newsgroup do not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from .._namespace import array_namespace, like, to_numpy
 from .._typing import FloatArray, IntArray
+from ..linalg.tall import column_lengths
 from ..topic_flag import TopicFlag
 from .soundness import (
     COHERENT_WORDS,
@@ -22,7 +25,7 @@ from .soundness import (
     two_subjects,
     words_together,
 )
-from .sweep import Documents
+from .sweep import Pieces
 
 # Words that count have at least this share of the largest weight of their topic.
 _COUNTS = 0.1
@@ -35,13 +38,13 @@ _APART, _NOT_APART = 0.85, 0.6
 
 
 def flags_of(
-    pieces: Iterable[Documents], listed: FloatArray, A: FloatArray, n_docs: FloatArray, ids: tuple[int, ...]
+    pieces: Pieces, listed: FloatArray, A: FloatArray, n_docs: FloatArray, ids: tuple[int, ...]
 ) -> tuple[TopicFlag, ...]:
     """Look at all topics.
 
     Parameters
     ----------
-    pieces : iterable of Documents
+    pieces : Pieces
         For the documents that hold several words of a topic; one pass.
     listed : (N, K) array
         What words are listed by.
@@ -51,9 +54,11 @@ def flags_of(
         Documents that carry each topic: the square of its tokens by the sum of their squares over documents.
     ids : tuple of K int
     """
-    tops = top_rows(np.where(listed >= _COUNTS * listed.max(axis=0), listed, 0.0), WORDS)
+    weights = like(listed, pieces.like)
+    xp = array_namespace(weights)
+    tops = top_rows(xp.where(weights >= _COUNTS * xp.max(weights, axis=0), weights, 0.0), WORDS)
     together = words_together(pieces, tops, listed.shape[0])
-    found = [*_copies(listed, tops, ids), *_mixtures(together.counts, together.n_docs, tops, ids)]
+    found = [*_copies(weights, tops, ids), *_mixtures(together.counts, together.n_docs, tops, ids)]
     loose, scores = incoherent(together, n_docs)
     repeated = np.array([repetition(own) for own in together.held])
     shares = np.diagonal(A) / np.maximum(A.sum(axis=1), np.finfo(np.float64).tiny)
@@ -70,10 +75,10 @@ def flags_of(
     return tuple(found)
 
 
-def _copies(listed: FloatArray, tops: list[IntArray], ids: tuple[int, ...]) -> Iterator[TopicFlag]:
-    norms = np.linalg.norm(listed, axis=0)
-    units = listed / np.where(norms > 0.0, norms, 1.0)
-    cosines = np.triu(units.T @ units, 1)
+def _copies(listed: Any, tops: list[IntArray], ids: tuple[int, ...]) -> Iterator[TopicFlag]:
+    norms = column_lengths(listed)
+    units = listed / like(np.where(norms > 0.0, norms, 1.0), listed)
+    cosines = np.triu(to_numpy(units.T @ units, dtype=None), 1)
     for k, other in np.argwhere(cosines > _COPIES):
         shared = tuple(i for i in _columns(tops[k]) if i in set(_columns(tops[other])))
         yield TopicFlag("copies", (ids[k], ids[other]), (shared,), float(cosines[k, other]))

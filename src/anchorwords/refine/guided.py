@@ -21,11 +21,10 @@ no topic can form around such words, while the documents that hold them are stil
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from .._typing import BoolArray, FloatArray
+from .._namespace import array_namespace, like
+from .._typing import BoolArray
 
 
 class Guided(NamedTuple):
@@ -50,7 +49,7 @@ class Guided(NamedTuple):
         """Number of topics with seeds; they come first."""
         return len(self.seeds)
 
-    def held(self, B: FloatArray) -> FloatArray:
+    def held(self, B: Any) -> Any:
         """Topics whose first ones are held to their seeds: the posterior mode; changes B in place."""
         if self.strength > 0.0:
             for k, words in enumerate(self.seeds):
@@ -58,15 +57,15 @@ class Guided(NamedTuple):
                 B[:, k] /= B[:, k].sum()
         return B
 
-    def tied(self, B: FloatArray, tokens: FloatArray) -> FloatArray:
+    def tied(self, B: Any, tokens: Any) -> Any:
         """Topics in which words of forbidden topics have the same probability everywhere: their share of the tokens."""
-        neutral = self.neutral
-        if neutral is None or not neutral.any():
+        if self.neutral is None or not self.neutral.any():
             return B
+        xp, neutral = array_namespace(B), like(self.neutral, B)
         shared = tokens[neutral] / tokens.sum()
-        others = np.where(neutral[:, None], 0.0, B)
+        others = xp.where(neutral[:, None], 0.0, B)
         sums = others.sum(axis=0)
-        free = np.where(neutral, 0.0, tokens)  # for a topic that held nothing else
+        free = xp.where(neutral, 0.0, tokens)  # for a topic that held nothing else
         others[:, sums <= 0.0] = free[:, None]
         tied = others * ((1.0 - shared.sum()) / others.sum(axis=0))
         tied[neutral] = shared[:, None]

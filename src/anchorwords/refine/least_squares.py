@@ -31,13 +31,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._namespace import array_namespace, like, to_numpy
 from .._typing import BoolArray, FloatArray, IntArray
 from ..kernels import kernels_for
 from ..kernels.protocol import CsrParts
+from ..linalg.tall import column_lengths, contiguous, take_columns
 from .guided import Guided
 from .soundness import (
     COHERENT_WORDS,
@@ -74,8 +76,8 @@ class Keywords(NamedTuple):
         Shares of the K topics in each document, and of the background in the last column.
     """
 
-    F: FloatArray
-    background: FloatArray | None
+    F: Any
+    background: Any
     W: PerDocument
 
 
@@ -96,12 +98,11 @@ class DampedCounts:
         N = pieces.n_words
         df, n_docs = np.zeros(N), 0.0
         for documents in pieces:
-            often = documents.weights
             n_docs += documents.number_with(known)
-            per_entry = None if often is None else np.repeat(often, np.diff(documents.by_row[0]))
-            df += np.bincount(documents.by_row[1], weights=per_entry, minlength=N)
+            df += to_numpy(documents.frequencies)
         self.informative = np.log(np.maximum(n_docs, 1.0) / np.where(df > 0.0, df, max(n_docs, 1.0))).clip(min=0.0)
         self.informative[~known if neutral is None else ~known | neutral] = 0.0
+        self._informative = like(self.informative, pieces.like)
         self._held = list(map(self._both, pieces)) if pieces.held else None
 
     def __iter__(self) -> Iterator[tuple[Documents, CsrParts, CsrParts]]:
@@ -113,19 +114,20 @@ class DampedCounts:
         indptr, rows, place = documents.by_word
         return documents, (*documents.by_row[:2], x), (indptr, rows, x[place])
 
-    def _damped(self, documents: Documents) -> FloatArray:
-        indptr, indices, counts = documents.by_row
+    def _damped(self, documents: Documents) -> Any:
+        _, indices, counts = documents.by_row
+        xp = array_namespace(counts)
         # Fractions below one, which have no logarithm to speak of, stay what they are.
-        x = np.where(counts >= 1.0, 1.0 + np.log(np.maximum(counts, 1.0)), counts) * self.informative[indices]
-        lengths = np.sqrt(documents.row_sums(x * x))
-        scale = np.where(lengths > 0.0, 1.0 / np.where(lengths > 0.0, lengths, 1.0), 0.0)
-        return np.asarray(x * np.repeat(scale, np.diff(indptr)))
+        x = xp.where(counts >= 1.0, 1.0 + xp.log(xp.clip(counts, 1.0, None)), counts) * self._informative[indices]
+        lengths = xp.sqrt(documents.row_sums(x * x))
+        scale = xp.where(lengths > 0.0, 1.0 / xp.where(lengths > 0.0, lengths, 1.0), 0.0)
+        return x * documents.per_count(scale)
 
 
 def keywords(
     pieces: Pieces,
-    topics: FloatArray,
-    places: FloatArray,
+    topics: Any,
+    places: Any,
     n_sweeps: int,
     guided: Guided,
     store: Callable[[], Path],
@@ -152,11 +154,11 @@ def keywords(
     report : callable
         Called after each sweep.
     """
-    counts = DampedCounts(pieces, np.asarray(topics.any(axis=1)), guided.neutral)
+    counts = DampedCounts(pieces, to_numpy(topics.any(axis=1), dtype=None), guided.neutral)
     if not counts.informative.any():
         return None
     K, n_given = topics.shape[1], guided.n_given
-    work = _Descent(counts, topics * counts.informative[:, None], guided, store, n_jobs, report)
+    work = _Descent(counts, topics * like(counts.informative, topics)[:, None], guided, store, n_jobs, report)
     work.sweep(n_sweeps)
     if n_given < K:
         work.split(places)
@@ -180,7 +182,7 @@ class _Descent:
     def __init__(
         self,
         counts: DampedCounts,
-        F: FloatArray,
+        F: Any,
         guided: Guided,
         store: Callable[[], Path],
         n_jobs: int | None,
@@ -189,13 +191,13 @@ class _Descent:
         self._counts, self._guided, self._n_given = counts, guided, guided.n_given
         self._store, self._n_jobs, self._report = store, n_jobs, report
         self._kernels = kernels_for(F)
-        self.F = np.ascontiguousarray(F)
+        self.F = contiguous(F)
         self._scale_to_unit_length()
         self._scale = np.ones(F.shape[1])  # of columns of W, for what those of F were divided by
         self._rounds = _ROUNDS_AFTER_A_CHANGE
-        self.W = PerDocument(store())
+        self.W, xp = PerDocument(store()), array_namespace(F)
         for documents, _, _ in counts:
-            self.W.append(np.zeros((documents.n_docs, F.shape[1])))
+            self.W.append(xp.zeros((documents.n_docs, F.shape[1]), dtype=F.dtype, device=F.device))
         self._moments = np.zeros((F.shape[1], F.shape[1]))  # W'W of the last sweep
         self._masses = np.zeros(F.shape[1])  # and the sums of its columns
 
@@ -203,47 +205,48 @@ class _Descent:
         """Improve W given F, then F given W; one pass over the documents for each sweep."""
         for _ in range(n_sweeps):
             L = self.F.shape[1]
-            P, moments, masses = np.zeros_like(self.F), np.zeros((L, L)), np.zeros(L)
+            P, moments, masses = array_namespace(self.F).zeros_like(self.F), np.zeros((L, L)), np.zeros(L)
             for documents, by_word, W in self._documents():
                 often = documents.weights
                 weighted = W if often is None else W * often[:, None]
                 P += self._kernels.sparse_product(by_word, weighted, self._n_jobs)
-                moments += W.T @ weighted
-                masses += weighted.sum(axis=0)
+                moments += to_numpy(W.T @ weighted)
+                masses += to_numpy(weighted.sum(axis=0))
             self._rounds = _ROUNDS
-            self.F = self._kernels.descend(P, moments, self.F, 1, self._n_jobs)
+            self.F = self._kernels.descend(P, like(moments, P), self.F, 1, self._n_jobs)
             self._hold()
             self._scale = self._scale_to_unit_length()
             self._moments, self._masses = moments * np.outer(self._scale, self._scale), masses * self._scale
             self._report()
 
-    def _documents(self) -> Iterator[tuple[Documents, CsrParts, FloatArray]]:
+    def _documents(self) -> Iterator[tuple[Documents, CsrParts, Any]]:
         """Documents, X by word, and W improved given F."""
-        gram = self.F.T @ self.F
+        gram, scale = self.F.T @ self.F, like(self._scale, self.F)
         for number, (documents, by_row, by_word) in enumerate(self._counts):
             W = self.W[number]
-            W *= self._scale
+            W *= scale
             products = self._kernels.sparse_product(by_row, self.F, self._n_jobs)
             improved = self._kernels.descend(products, gram, W, self._rounds, self._n_jobs)
             if improved is not W:
                 W[...] = improved
+            self.W.put_back(number, W)
             yield documents, by_word, W
         self._scale = np.ones_like(self._scale)
 
     def split(self, places: FloatArray) -> None:
         """Replace every topic that was not given by two, side by side."""
-        g = self._n_given
+        g, xp = self._n_given, array_namespace(self.F)
         sums = self.F[:, g:].sum(axis=0)
-        first, second = halves_of_topics(self.F[:, g:] / np.where(sums > 0.0, sums, 1.0), places)
-        both = np.stack([first * sums, second * sums], axis=2).reshape(self.F.shape[0], -1)
+        first, second = halves_of_topics(self.F[:, g:] / xp.where(sums > 0.0, sums, 1.0), places)
+        both = xp.reshape(xp.stack([first * sums, second * sums], axis=2), (self.F.shape[0], -1))
         own = np.concatenate([np.arange(g), g + np.repeat(np.arange(first.shape[1]), 2)])
         share = np.where(own < g, 1.0, 0.5)
-        self._change(np.concatenate([self.F[:, :g], both], axis=1), own, share)
+        self._change(xp.concat([self.F[:, :g], both], axis=1), own, share)
 
     def take_out(self, n_left: int) -> None:
         """Leave the columns that are missed most."""
         kept = self._missed_most(np.arange(self.F.shape[1]), n_left)
-        self._change(self.F[:, kept], kept)
+        self._change(take_columns(self.F, kept), kept)
 
     def choose(self, pieces: Pieces, K: int) -> None:
         """Leave K topics, those that are missed most; columns that are no subject go first.
@@ -254,7 +257,7 @@ class _Descent:
         together = words_together(pieces, tops, self.F.shape[0])
         spread = self._masses**2 / np.maximum(np.diagonal(self._moments), np.finfo(np.float64).tiny)
         doubtful, scores = incoherent(together, spread)
-        sums = self.F.sum(axis=0)
+        sums = to_numpy(self.F.sum(axis=0))
         informative = np.array([self._counts.informative[top].mean() if top.size else 0.0 for top in tops])
         template = templates(np.array([repetition(own) for own in together.held]))
         common = boilerplate(self._moments * np.outer(sums, sums), spread, informative, template) & ~doubtful
@@ -269,24 +272,24 @@ class _Descent:
             scores.size, np.count_nonzero(doubtful[worst]), np.count_nonzero(common[worst]), kept_back.size,
         )  # fmt: skip
         kept = np.concatenate([topics, kept_back])
-        self._change(self.F[:, kept], kept)
+        self._change(take_columns(self.F, kept), kept)
 
     def result(self, K: int) -> Keywords:
         """The topics, and the shares that they and the background have of each document."""
         masses = np.zeros(self.F.shape[1])
         for documents, _, W in self._documents():
-            masses += W.sum(axis=0) if documents.weights is None else documents.weights @ W
-        sums = self.F.sum(axis=0)
-        F = self.F / np.where(sums > 0.0, sums, 1.0)
+            masses += to_numpy(W.sum(axis=0) if documents.weights is None else documents.weights @ W)
+        xp, sums = array_namespace(self.F), self.F.sum(axis=0)
+        F = self.F / xp.where(sums > 0.0, sums, 1.0)
 
-        def shares(W: FloatArray) -> FloatArray:
+        def shares(W: Any) -> Any:
             weights = W * sums
-            return np.column_stack([weights[:, :K], weights[:, K:].sum(axis=1)])
+            return xp.concat([weights[:, :K], weights[:, K:].sum(axis=1)[:, None]], axis=1)
 
-        background = F[:, K:] @ (masses[K:] * sums[K:]) if F.shape[1] > K else None
+        background = F[:, K:] @ (like(masses, sums)[K:] * sums[K:]) if F.shape[1] > K else None
         total = 0.0 if background is None else float(background.sum())
         return Keywords(
-            np.ascontiguousarray(F[:, :K]),
+            contiguous(F[:, :K]),
             background / total if background is not None and total > 0.0 else None,
             self.W.mapped(shares, self._store()),
         )
@@ -298,7 +301,7 @@ class _Descent:
         weights, so that of two columns that repeat each other one is soon missed.
         """
         left = np.sort(columns)
-        gram = (self.F.T @ self.F)[np.ix_(left, left)]
+        gram = to_numpy(self.F.T @ self.F)[np.ix_(left, left)]
         moments = self._moments[np.ix_(left, left)].copy()
         lengths = np.diagonal(gram)
         norms = np.sqrt(np.maximum(lengths, np.finfo(np.float64).tiny))
@@ -320,13 +323,13 @@ class _Descent:
                 moments[j], moments[:, j] = row, row
         return np.asarray(left[here])
 
-    def _change(self, F: FloatArray, of: IntArray, share: FloatArray | float = 1.0) -> None:
+    def _change(self, F: Any, of: IntArray, share: FloatArray | float = 1.0) -> None:
         """Take other columns, each of which begins with a share of the weights of column ``of``."""
-        self.F = np.ascontiguousarray(F)
-        norms = np.linalg.norm(self.F, axis=0)
+        self.F = contiguous(F)
+        norms = column_lengths(self.F)
         self._scale_to_unit_length()
         factor = share * np.where(norms > 0.0, norms, 1.0)
-        self.W = self.W.mapped(lambda W: W[:, of], self._store())
+        self.W = self.W.mapped(lambda W: take_columns(W, of), self._store())
         self._scale = self._scale[of] * factor
         self._moments = self._moments[np.ix_(of, of)] * np.outer(factor, factor)
         self._masses = self._masses[of] * factor
@@ -334,13 +337,15 @@ class _Descent:
 
     def _hold(self) -> None:
         """Hold guided topics to their seeds, with weights in the place of probabilities."""
+        if not self._n_given:
+            return
         given = self.F[:, : self._n_given]
         sums = given.sum(axis=0)
         sums[sums == 0.0] = 1.0
         self.F[:, : self._n_given] = self._guided.held(given / sums) * sums
 
     def _scale_to_unit_length(self) -> FloatArray:
-        norms = np.linalg.norm(self.F, axis=0)
+        norms = column_lengths(self.F)
         norms[norms == 0.0] = 1.0
-        self.F /= norms
+        self.F /= like(norms, self.F)
         return norms

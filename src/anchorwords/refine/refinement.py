@@ -34,11 +34,14 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
+import array_api_compat
 import numpy as np
 
+from .._namespace import array_namespace, like, to_numpy
 from .._typing import BoolArray, FloatArray
 from ..infer.prior import concentration
 from ..linalg.parallel import limited_threads, one_library_thread
+from ..linalg.tall import contiguous, take_columns
 from ..model import Parts, TopicModel
 from ..sources.source import Source
 from ..storage.writing import scratch_folder
@@ -73,6 +76,7 @@ def refine_topics(
     flagged: bool = True,
     n_jobs: int | None = None,
     progress: Callable[[str, float], None] | None = None,
+    like: Any = None,
 ) -> TopicModel:
     """The model with topics of greater likelihood, and A, anchors and word_topics to match.
 
@@ -94,6 +98,9 @@ def refine_topics(
     n_jobs : int or None
         Threads; the result does not depend on it.
     progress : callable, optional
+    like : tensor, optional
+        A tensor of torch on whose device to compute. Arrays of other libraries, some of which cannot be changed in place, do
+        not count: the default is NumPy.
 
     Returns
     -------
@@ -101,8 +108,9 @@ def refine_topics(
         With ``log_likelihood``, that of a known token in each sweep, before its topics move. Y and what else the
         spectral model knows of the statistics is kept; ``anchor_rows`` is None, as anchors may be others.
     """
+    prototype = like if array_api_compat.is_torch_array(like) else None
     with limited_threads(n_jobs), one_library_thread(), scratch_folder() as folder:
-        pieces = Pieces(source, 2 * model.n_components, weights)
+        pieces = Pieces(source, 2 * model.n_components, weights, prototype)
         work = _Work(model, pieces, folder, options, guided, n_jobs, progress)
         work.begin()
         work.run()
@@ -112,7 +120,7 @@ def refine_topics(
 class _Work:
     """Topics on their way: B, alpha and gamma, and the likelihood in each sweep. The background, if any, comes last."""
 
-    B: FloatArray
+    B: Any
     alpha: FloatArray
     gamma: PerDocument
 
@@ -136,10 +144,15 @@ class _Work:
         if options.split_sweeps:
             self._n_all += options.split_sweeps + ROUNDS * _SWEEPS_A_ROUND + options.n_sweeps
         self._concentration = concentration(model.A)
-        self._words = model.word_probs
+        # Whatever is as long as the vocabulary is on the device of the documents; what has a number per topic is NumPy's.
+        self._words = self._here(model.word_probs)
         self._n_tokens = 0.0
-        self._keyword_weights: FloatArray | None = None
+        self._keyword_weights: Any = None
         self.history: list[float] = []
+
+    def _here(self, array: Any) -> Any:
+        """An array, in the namespace and on the device of the documents; not to be written to."""
+        return like(array, self._pieces.like)
 
     def begin(self) -> None:
         """Topics and documents to start from: those of least squares, or the spectral ones."""
@@ -148,8 +161,8 @@ class _Work:
         if options.least_squares:
             begin = perf_counter()
             found = keywords(
-                self._pieces, model.B, model.word_topics, options.least_squares, self._guided, self._store, self._n_jobs,
-                self._swept,
+                self._pieces, self._here(model.B), self._here(model.word_topics), options.least_squares, self._guided,
+                self._store, self._n_jobs, self._swept,
             )  # fmt: skip
             logger.info("refinement: least squares, %.2f s", perf_counter() - begin)
         if found is None:
@@ -171,37 +184,38 @@ class _Work:
         total = np.zeros(K + 1)
         for number, documents in enumerate(self._pieces):
             often = documents.weights
-            total += found.W[number].sum(axis=0) if often is None else often @ found.W[number]
+            total += to_numpy(found.W[number].sum(axis=0) if often is None else often @ found.W[number])
         shares = np.maximum(total[:K], 1e-6 * max(float(total[:K].sum()), 1.0))
-        self.B = np.ascontiguousarray(self._guided.tied(self._guided.held(B / B.sum(axis=0)), self._words))
+        self.B = contiguous(self._guided.tied(self._guided.held(B / B.sum(axis=0)), self._words))
         self.alpha = self._concentration * shares / shares.sum()
         if self._options.background:
             self._add_background(self._words if found.background is None else found.background)
         # Without a background in the model, what least squares left to it is the topics' in equal parts.
-        even = np.append(np.full(K, rest / K), 0.0)
-        prior = self.alpha / self.alpha.sum()
+        even = self._here(np.append(np.full(K, rest / K), 0.0))
+        alpha, prior = self._here(self.alpha), self._here(self.alpha / self.alpha.sum())
+        xp = array_namespace(self.B)
 
-        def counted(W: FloatArray, lengths: FloatArray) -> FloatArray:
+        def counted(W: Any, lengths: Any) -> Any:
             own = (W + W[:, K:] * even)[:, : self.B.shape[1]]
-            sums = own.sum(axis=1, keepdims=True)
-            shares = np.where(sums > 0.0, own / np.where(sums > 0.0, sums, 1.0), prior)
+            sums = xp.sum(own, axis=1, keepdims=True)
+            shares = xp.where(sums > 0.0, own / xp.where(sums > 0.0, sums, 1.0), prior)
             if self._options.background:
                 # Least squares may leave out words of nearly all documents. A share of nothing would stay nothing.
-                lacking = np.maximum(prior[K] - shares[:, K:], 0.0)
-                shares *= 1.0 - lacking / np.where(lacking > 0.0, 1.0 - shares[:, K:], 1.0)
+                lacking = xp.clip(prior[K] - shares[:, K:], 0.0, None)
+                shares *= 1.0 - lacking / xp.where(lacking > 0.0, 1.0 - shares[:, K:], 1.0)
                 shares[:, K:] += lacking
-            return self.alpha + lengths[:, None] * shares
+            return alpha + lengths[:, None] * shares
 
         self.gamma = PerDocument(self._store())
         for number, documents in enumerate(self._pieces):
             self._count_tokens(documents)
             self.gamma.append(counted(found.W[number], documents.lengths))
 
-    def _add_background(self, words: FloatArray) -> None:
+    def _add_background(self, words: Any) -> None:
         """A last column of B for the background, and its parameter."""
         b = (1.0 - _BACKGROUND_SMOOTHING) * words / words.sum() + _BACKGROUND_SMOOTHING * self._words
         b = self._guided.tied(b[:, None] / b.sum(), self._words)
-        self.B = np.ascontiguousarray(np.column_stack([self.B, b]))
+        self.B = array_namespace(b).concat([self.B, b], axis=1)
         share = self._options.background
         self.alpha = np.append((1.0 - share) * self.alpha, share * self.alpha.sum())
 
@@ -211,22 +225,22 @@ class _Work:
         self._n_tokens = 0.0
         for documents in self._pieces:
             self._count_tokens(documents)
-            gamma = self.alpha + documents.lengths[:, None] * prevalence
+            gamma = self._here(self.alpha) + documents.lengths[:, None] * self._here(prevalence)
             expect(documents, self.B, self.alpha, gamma, _SETTLING, None, self._n_jobs)
             settled.append(gamma)
         return settled
 
     def _count_tokens(self, documents: Documents) -> None:
-        known = np.asarray(self.B.any(axis=1))
+        known = self.B.any(axis=1)
         self._n_tokens += float(documents.weighted[known[documents.by_row[1]]].sum())
 
-    def _start(self) -> FloatArray:
+    def _start(self) -> Any:
         """Spectral topics with a tenth of the word probabilities; words of given anchors stay with their topics."""
-        model = self._model
-        B = (1.0 - _SMOOTHING) * model.B + _SMOOTHING * model.word_probs[:, None]
-        given = model.anchors[: self._n_given]
-        B[given] = model.B[given]
-        return np.ascontiguousarray(self._guided.tied(B / B.sum(axis=0), self._words))
+        topics = self._here(self._model.B)
+        B = (1.0 - _SMOOTHING) * topics + _SMOOTHING * self._words[:, None]
+        given = self._here(self._model.anchors[: self._n_given])
+        B[given] = topics[given]
+        return contiguous(self._guided.tied(B / B.sum(axis=0), self._words))
 
     def _swept(self) -> None:
         self._n_done += 1
@@ -261,36 +275,37 @@ class _Work:
 
     def _sweep(self, n_sweeps: int) -> None:
         for _ in range(n_sweeps):
-            words = np.zeros_like(self.B)
+            words = array_namespace(self.B).zeros_like(self.B)
             likelihood = 0.0
             for number, documents in enumerate(self._pieces):
                 gamma = self.gamma[number]
                 likelihood += float(expect(documents, self.B, self.alpha, gamma, 1, words, self._n_jobs).sum())
+                self.gamma.put_back(number, gamma)
             self.history.append(likelihood / self._n_tokens if self._n_tokens > 0.0 else 0.0)
             self.B = self._guided.tied(self._guided.held(self._moved(words)), words.sum(axis=1))
             self._keep_all_words()
             self._swept()
 
-    def _moved(self, words: FloatArray) -> FloatArray:
+    def _moved(self, words: Any) -> Any:
         """Topics from expected tokens. The background does not compete with them."""
         tau = self._options.decorrelation
         if not self._options.background:
             return decorrelated(words, self.B, tau)
-        topics = decorrelated(np.ascontiguousarray(words[:, :-1]), np.ascontiguousarray(self.B[:, :-1]), tau)
+        topics = decorrelated(contiguous(words[:, :-1]), contiguous(self.B[:, :-1]), tau)
         own = words[:, -1:]
-        return np.column_stack([topics, own / own.sum() if own.any() else self.B[:, -1:]])
+        return array_namespace(own).concat([topics, own / own.sum() if own.any() else self.B[:, -1:]], axis=1)
 
     def _split(self) -> None:
-        g = self._n_given
-        first, second = halves_of_topics(self.B[:, g:], self._model.word_topics)
+        g, xp = self._n_given, array_namespace(self.B)
+        first, second = halves_of_topics(self.B[:, g:], self._here(self._model.word_topics))
         # The two halves of a topic stand side by side.
-        both = np.stack([first, second], axis=2).reshape(self.B.shape[0], -1)
-        self.B = np.ascontiguousarray(np.concatenate([self.B[:, :g], both], axis=1))
+        both = xp.reshape(xp.stack([first, second], axis=2), (self.B.shape[0], -1))
+        self.B = contiguous(xp.concat([self.B[:, :g], both], axis=1))
         self.B = self._guided.tied(self.B, self._words)
         self._subjects = np.concatenate([np.arange(g), g + np.repeat(np.arange(first.shape[1]), 2)])
         self.alpha = np.concatenate([self.alpha[:g], np.repeat(self.alpha[g:] / 2.0, 2)])
         self.gamma = self.gamma.mapped(
-            lambda part: np.concatenate([part[:, :g], np.repeat(part[:, g:] / 2.0, 2, axis=1)], axis=1), self._store()
+            lambda part: xp.concat([part[:, :g], xp.repeat(part[:, g:] / 2.0, 2, axis=1)], axis=1), self._store()
         )
 
     def _take_out(self, n_left: int) -> None:
@@ -303,25 +318,23 @@ class _Work:
         lesser = order[np.sort(np.unique(self._subjects[order], return_index=True)[1])]
         kept = np.setdiff1d(order, lesser[: losses.size - n_left])
         self._subjects = self._subjects[kept]
-        self.B = np.ascontiguousarray(self.B[:, kept])
+        self.B = take_columns(self.B, kept)
         self.alpha = self._concentration * self.alpha[kept] / self.alpha[kept].sum()
-        self.gamma = self.gamma.mapped(lambda part: part[:, kept], self._store())
+        self.gamma = self.gamma.mapped(lambda part: take_columns(part, kept), self._store())
         self._keep_all_words()
 
     def _keep_all_words(self) -> None:
         """Give a word that no topic holds any more, and that no sweep could bring back, to all of them."""
         lost = (self._words > 0.0) & ~self.B.any(axis=1)
         if lost.any():
-            self.B[lost] = self._words[lost, None]
+            self.B[lost] = self._words[lost][:, None]
             self.B /= self.B.sum(axis=0)
 
     def result(self, candidates: BoolArray | None, weights: FloatArray | None, flagged: bool) -> TopicModel:
         """The record: A is the documents' second moment, word_topics Bayes' rule, anchors words nearly all a topic's."""
         K = self._model.n_components
         A = _joint(self.gamma, weights, K)
-        refined = with_topics(
-            self._model, np.ascontiguousarray(self.B[:, :K]), A, self._guided, candidates, tuple(self.history)
-        )
+        refined = with_topics(self._model, contiguous(self.B[:, :K]), A, self._guided, candidates, tuple(self.history))
         if self._options.background:
             refined = replace(refined, parts=self._parts(refined.B, weights))
         listed = self._keywords_of(refined.B)
@@ -335,10 +348,10 @@ class _Work:
         """Documents that carry each topic: the square of its tokens by the sum of their squares over documents."""
         sums, squares = np.zeros(K), np.zeros(K)
         for number, documents in enumerate(self._pieces):
-            tokens = self.gamma[number][:, :K] - self.alpha[:K]
+            tokens = self.gamma[number][:, :K] - self._here(self.alpha[:K])
             often = 1.0 if documents.weights is None else documents.weights[:, None]
-            sums += (tokens * often).sum(axis=0)
-            squares += (tokens**2 * often).sum(axis=0)
+            sums += to_numpy((tokens * often).sum(axis=0))
+            squares += to_numpy((tokens**2 * often).sum(axis=0))
         return np.asarray(sums**2 / np.maximum(squares, np.finfo(np.float64).tiny))
 
     def _keywords_of(self, B: FloatArray) -> FloatArray | None:
@@ -346,15 +359,17 @@ class _Work:
         if self._keyword_weights is None:
             return None
         # Without words that have become the anchors of other topics.
-        weights = np.where(B > 0.0, self._keyword_weights, 0.0)
-        weights = np.where(weights.any(axis=0), weights, B)
-        return (weights / weights.sum(axis=0)).astype(np.float32)
+        topics = self._here(B)
+        xp = array_namespace(topics)
+        weights = xp.where(topics > 0.0, self._keyword_weights, 0.0)
+        weights = xp.where(weights.any(axis=0), weights, topics)
+        return to_numpy(weights / weights.sum(axis=0), np.float32)
 
     def _parts(self, B: FloatArray, weights: FloatArray | None) -> Parts:
         """The topics and the background, by which documents are explained."""
         K = B.shape[1]
         return Parts(
-            np.column_stack([B, self.B[:, K]]),
+            np.column_stack([B, to_numpy(self.B[:, K])]),
             _joint(self.gamma, weights, K + 1),
             np.append(np.arange(K), -1),
             background=K,
@@ -368,19 +383,20 @@ def _joint(gamma: PerDocument, weights: FloatArray | None, n_columns: int) -> Fl
     return np.asarray(A / A.sum())
 
 
-def decorrelated(words: FloatArray, B: FloatArray, tau: float) -> FloatArray:
+def decorrelated(words: Any, B: Any, tau: float) -> Any:
     """Topics from expected tokens, each word's share of a topic reduced by its weight in the others, by half at most.
 
     A topic that is left without tokens stays what it was.
     """
+    xp = array_namespace(B)
     if tau > 0.0:
-        reduced = B - B.sum(axis=1, keepdims=True)
+        reduced = B - xp.sum(B, axis=1, keepdims=True)
         reduced *= B
         reduced *= tau * words.sum() / B.shape[1]
         reduced += words
-        words = np.maximum(reduced, (1.0 - _MOST_LOST) * words, out=reduced)
+        words = xp.maximum(reduced, (1.0 - _MOST_LOST) * words, out=reduced)
     totals = words.sum(axis=0)
-    topics = words / np.where(totals > 0.0, totals, 1.0)
+    topics = words / xp.where(totals > 0.0, totals, 1.0)
     bare = totals <= 0.0
     topics[:, bare] = B[:, bare]
     return topics

@@ -16,14 +16,17 @@ documents on a subject hold some of its words, now these and now those.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import rel_entr
 
+from .._namespace import array_namespace, is_numpy, like, to_numpy
 from .._typing import BoolArray, FloatArray, IntArray
+from ..kernels import kernels_for
+from ..linalg.tall import take_rows
 from .sweep import Documents
 
 # Words of a topic that are looked at: the first for coherence, all for two subjects.
@@ -45,6 +48,8 @@ _TEMPLATE, _NOT_TEMPLATE = 0.8, 0.5
 # and that across is no better than for words of different topics.
 _FEWEST_WORDS = 4
 _APART = 0.15
+# Numbers in a dense table of documents and top words (512 MB), and columns that are sorted together.
+_TABLE, _COLUMNS = 1 << 26, 32
 
 
 class Together(NamedTuple):
@@ -71,18 +76,62 @@ def words_together(pieces: Iterable[Documents], tops: Sequence[IntArray], n_word
     held = [np.zeros(min(top.size, COHERENT_WORDS) + 1) for top in tops]
     n_docs = 0.0
     for documents in pieces:
-        indptr, rows, _ = documents.by_word
-        present = sp.csc_array((np.ones(rows.size), rows, indptr), shape=(documents.n_docs, n_words))
-        often = documents.weights
         n_docs += documents.number_with()
-        for top, total, numbers in zip(tops, counts, held, strict=True):
-            own = present[:, top]
-            weighted = own if often is None else sp.csc_array(own.multiply(often[:, None]))
-            total += (own.T @ weighted).toarray()
-            first = own.indices[: own.indptr[numbers.size - 1]]
-            n_first = np.bincount(first, minlength=documents.n_docs)
-            numbers += np.bincount(n_first, weights=often, minlength=numbers.size)
+        add = _add_sparse if is_numpy(documents.by_row[0]) else _add_dense
+        add(documents, tops, n_words, counts, held)
     return Together(counts, held, n_docs)
+
+
+def _add_sparse(
+    documents: Documents, tops: Sequence[IntArray], n_words: int, counts: list[FloatArray], held: list[FloatArray]
+) -> None:
+    """Add what some documents hold to the totals, topic by topic."""
+    indptr, rows, _ = documents.by_word
+    present = sp.csc_array((np.ones(rows.size), rows, indptr), shape=(documents.n_docs, n_words))
+    often = documents.weights
+    for top, total, numbers in zip(tops, counts, held, strict=True):
+        own = present[:, top]
+        weighted = own if often is None else sp.csc_array(own.multiply(often[:, None]))
+        total += (own.T @ weighted).toarray()
+        first = own.indices[: own.indptr[numbers.size - 1]]
+        n_first = np.bincount(first, minlength=documents.n_docs)
+        numbers += np.bincount(n_first, weights=often, minlength=numbers.size)
+
+
+def _add_dense(
+    documents: Documents, tops: Sequence[IntArray], n_words: int, counts: list[FloatArray], held: list[FloatArray]
+) -> None:
+    """The same by dense products for many topics at a time, which is what a GPU is good at."""
+    indptr, indices, _ = documents.by_row
+    xp, often = array_namespace(indices), documents.weights
+    # The counts of words at the top of any topic, with columns of their own.
+    words = np.unique(np.concatenate(tops))
+    place = np.full(n_words, -1, dtype=np.int32)
+    place[words] = np.arange(words.size)
+    columns = like(place, indices)[indices]
+    some = columns >= 0
+    bounds = xp.cumulative_sum(xp.astype(some, xp.int64), include_initial=True)[indptr]
+    columns = columns[some]
+    rows = bounds, columns, xp.astype(columns >= 0, xp.float64)
+    step = max(1, _TABLE // (WORDS * max(documents.n_docs, 1)))
+    for start in range(0, len(tops), step):
+        group = tops[start : start + step]
+        ends = np.cumsum([0, *(top.size for top in group)])
+        chosen = np.zeros((words.size, ends[-1]))
+        chosen[np.searchsorted(words, np.concatenate(group)), np.arange(ends[-1])] = 1.0
+        first = np.zeros((ends[-1], len(group)))
+        for t, numbers in enumerate(held[start : start + step]):
+            first[ends[t] : ends[t] + numbers.size - 1, t] = 1.0
+        present = kernels_for(indices).sparse_product(rows, like(chosen, indices))
+        weighted = present if often is None else present * often[:, None]
+        both, n_first = to_numpy(present.T @ weighted), present @ like(first, indices)
+        weights = xp.ones(n_first.shape[0], dtype=xp.float64, device=n_first.device) if often is None else often
+        levels = [weights @ xp.astype(n_first == n, xp.float64) for n in range(COHERENT_WORDS + 1)]
+        of_level = to_numpy(xp.stack(levels))
+        for t in range(len(group)):
+            own = slice(ends[t], ends[t + 1])
+            counts[start + t] += both[own, own]
+            held[start + t] += of_level[: held[start + t].size, t]
 
 
 def npmi(counts: FloatArray, n_docs: float) -> FloatArray:
@@ -216,8 +265,11 @@ def two_subjects(counts: FloatArray, n_docs: float) -> tuple[IntArray, IntArray,
     return (one, other, within - across) if one[0] == 0 else (other, one, within - across)
 
 
-def top_rows(columns: FloatArray, n: int) -> list[npt.NDArray[np.intp]]:
+def top_rows(columns: Any, n: int) -> list[npt.NDArray[np.intp]]:
     """The n largest positive entries of each column, largest first, ties in order of row."""
+    if not is_numpy(columns):
+        rows = _rows_at_the_top(columns, n)
+        return [rows[top] for top in top_rows(to_numpy(take_rows(columns, like(rows, columns)), dtype=None), n)]
     tops = []
     for column in np.ascontiguousarray(columns.T):
         if column.size > n:
@@ -227,3 +279,14 @@ def top_rows(columns: FloatArray, n: int) -> list[npt.NDArray[np.intp]]:
         order = reach[np.argsort(-column[reach], kind="stable")][:n]
         tops.append(order[column[order] > 0.0])
     return tops
+
+
+def _rows_at_the_top(columns: Any, n: int) -> npt.NDArray[np.intp]:
+    """Rows with a positive entry that is among the n largest of its column."""
+    xp = array_namespace(columns)
+    reach = np.zeros(columns.shape[0], dtype=bool)
+    for start in range(0, columns.shape[1], _COLUMNS):
+        some = columns[:, start : start + _COLUMNS]
+        least = xp.sort(some, axis=0)[max(0, some.shape[0] - n)]
+        reach |= to_numpy(xp.any((some >= least) & (some > 0.0), axis=1), dtype=None)
+    return np.flatnonzero(reach)

@@ -7,9 +7,10 @@ from typing import Any, cast
 import torch
 
 from ..host import host_kernels
-from ..protocol import CsrParts, GramProduct, GramStream, Kernels, NegativePart, Proportions
-from . import cone, descent, gram, pairs, proportions, simplex, sums
+from ..protocol import CsrParts, Expectation, GramProduct, GramStream, Kernels, NegativePart, Proportions
+from . import cone, descent, gram, pairs, proportions, simplex, sweep
 from .current import on_its_device
+from .memory import with_less_memory
 from .tensors import csr_on_device, on_device
 
 
@@ -78,12 +79,46 @@ class GpuKernels:
 
     def sparse_product(self, rows: CsrParts, V: Any, n_jobs: int | None = None) -> Any:  # noqa: ARG002
         """X V."""
-        indptr, indices, data = csr_on_device(rows, self._device)
-        return sums.row_sums(sums.chunks_of(indptr), indices, data, V)
+        return with_less_memory(sweep.sparse_product)(rows, V, self._device)
 
     def descend(self, P: Any, G: Any, W: Any, rounds: int, n_jobs: int | None = None) -> Any:
         """Coordinate descent from every row of the accumulator ``W``."""
         return descent.descend(P, G, on_device(W, self._device), rounds, n_jobs)
+
+    def expect(
+        self,
+        rows: CsrParts,
+        B: Any,
+        alpha: Any,
+        gamma: Any,
+        steps: int,
+        n_jobs: int | None = None,  # noqa: ARG002
+    ) -> Expectation:
+        """Fixed-point steps of the Dirichlet parameters."""
+        return with_less_memory(sweep.expect)(rows, B, alpha, gamma, steps, self._device)
+
+    def gather(
+        self,
+        by_word: Any,
+        ratio: Any,
+        v: Any,
+        B: Any,
+        words: Any,
+        n_jobs: int | None = None,  # noqa: ARG002
+    ) -> Any:
+        """Expected tokens of words and topics."""
+        return with_less_memory(sweep.gather)(by_word, ratio, v, B, words, self._device)
+
+    def removal_losses(
+        self,
+        rows: CsrParts,
+        B: Any,
+        gamma: Any,
+        background: Any,
+        n_jobs: int | None = None,  # noqa: ARG002
+    ) -> Any:
+        """First-order loss of the log-likelihood without each topic."""
+        return with_less_memory(sweep.removal_losses)(rows, B, gamma, background, self._device)
 
     def compose(
         self,
