@@ -30,7 +30,7 @@ def device(request):
 def kernels(device):
     from anchorwords.kernels.gpu.operations import GpuKernels
 
-    return GpuKernels(torch.zeros(0, device=device))
+    return GpuKernels(torch.device(device))
 
 
 @pytest.fixture(params=["whole", "narrow"])
