@@ -321,8 +321,14 @@ def _newton_direction(
     return move
 
 
-# Compiled once for all numbers of topics of one BK.
-@triton.jit(do_not_specialize=["K"])
+# Compiled once for all numbers of topics of one BK, and wherever a block of documents begins in memory: another form of the
+# kernel may add in another order.
+@triton.jit(
+    do_not_specialize=["K"],
+    do_not_specialize_on_alignment=[
+        "order", "indptr", "words", "counts", "p_at", "q_at", "root_at", "weights", "likelihood", "n_known", "gap"
+    ],
+)  # fmt: skip
 def _compose_document(
     order, indptr, words, counts, topics, stride, chance, alpha_at, fees_at, parameters_at, p_at, q_at, root_at,
     weights, likelihood, n_known, gap, K, WITH_FEES: tl.constexpr, BT: tl.constexpr, BK: tl.constexpr,
