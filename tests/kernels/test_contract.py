@@ -151,15 +151,24 @@ def test_gram_apply(use, rng, n_columns):
         np.testing.assert_allclose(product, G.T @ (G @ V), atol=1e-11)
 
 
-@covers("gram_product")
+@covers("prepared")
 @pytest.mark.parametrize("n_columns", [1, 8, 40])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_gram_product(use, rng, n_columns, weighted):
-    G, V, weights = counts(rng), rng.standard_normal((17, n_columns)), rng.random(30)
-    product = use.kernels.gram_product(parts(G), use.array(weights) if weighted else None, 17)
-    expected = G.T @ ((weights[:, None] if weighted else 1.0) * (G @ V))
-    for jobs in (1, 3):
-        np.testing.assert_allclose(use.out(product.times(use.array(V), jobs)), expected, atol=1e-11)
+def test_prepared_counts(use, rng, n_columns):
+    X, V, weights = counts(rng), rng.standard_normal((17, n_columns)), np.maximum(rng.random(30) - 0.3, 0.0)
+    found = use.kernels.prepared(parts(X), 17)
+    assert (found.largest, found.fractional) == (4.0, False)
+    np.testing.assert_array_equal(use.out(found.lengths()), X.sum(axis=1))
+    d, squares, df = (use.out(part) for part in found.pair_sums(use.array(weights)))
+    np.testing.assert_allclose(d, weights @ X, rtol=1e-13)
+    np.testing.assert_allclose(squares, weights @ X**2, rtol=1e-13)
+    np.testing.assert_array_equal(df, (X[weights > 0] > 0).sum(axis=0))
+    for given in (None, weights):
+        expected = X.T @ ((1.0 if given is None else given[:, None]) * (X @ V))
+        for jobs in (1, 3):
+            product = found.gram(None if given is None else use.array(given), use.array(V), jobs)
+            np.testing.assert_allclose(use.out(product), expected, atol=1e-11)
+    X[0, 0] += 0.5
+    assert use.kernels.prepared(parts(X), 17).fractional
 
 
 @covers("gram_stream")
@@ -517,7 +526,7 @@ def test_a_fit_reaches_the_seam(monkeypatch):
     data = make_topics(n_docs=400, n_words=300, n_topics=4, doc_length=50, random_state=0)
     model = anchorwords.AnchorTopicModel(4, random_state=0, refinement=Refinement()).fit(data.corpus)
     model.transform(data.corpus)
-    assert {"gram_product", "negative_part", "simplex_least_squares", "expect", "gather", "compose"} <= recorder.used
+    assert {"prepared", "negative_part", "simplex_least_squares", "expect", "gather", "compose"} <= recorder.used
     anchorwords.cooccurrence(data.corpus.counts)
     StreamedOperator(MatrixBlocks([data.corpus.counts]), every_word=True).row_sums()
     assert {"gram_rows", "gram_stream", "add_pair_sums"} <= recorder.used

@@ -83,18 +83,41 @@ def _form(n_columns: int) -> tuple[int, Kernel]:
     return (_LANES, gram_times_lanes) if n_columns <= _LANES else (_MORE_LANES, _gram_times_more_lanes)
 
 
-class HeldGram:
-    """G'WG by rows of G, which are multiplied by the roots of the weights once."""
+class HeldCounts:
+    """Counts by row: see :class:`anchorwords.kernels.protocol.PreparedCounts`."""
 
-    def __init__(self, rows: CsrParts, weights: FloatArray | None, n_columns: int) -> None:  # noqa: ARG002
-        indptr, indices, data = rows
-        if weights is not None:
-            data = data * np.repeat(np.sqrt(weights), np.diff(indptr))
-        self._rows = indptr, indices, data
+    def __init__(self, rows: CsrParts, n_columns: int) -> None:
+        self._rows, self._n_columns = rows, n_columns
+        self._scaled: tuple[Any, CsrParts] = None, rows
 
-    def times(self, V: FloatArray, n_jobs: int | None = None) -> FloatArray:
-        """G'W(G V)."""
-        return gram_apply(self._rows, V, n_jobs)
+    @property
+    def largest(self) -> float:
+        """Largest count."""
+        return float(self._rows[2].max(initial=0.0))
+
+    @property
+    def fractional(self) -> bool:
+        """Whether any count is not a whole number."""
+        return bool((self._rows[2] != np.floor(self._rows[2])).any())
+
+    def lengths(self) -> FloatArray:
+        """Sum of the counts of each document."""
+        indptr, _, data = self._rows
+        sums = np.add.reduceat(np.append(data, 0.0), indptr[:-1])
+        return np.where(np.diff(indptr) > 0, sums, 0.0)
+
+    def pair_sums(self, weights: FloatArray) -> tuple[FloatArray, FloatArray, Any]:
+        """Sums by word over documents of positive weight."""
+        N = self._n_columns
+        return add_pair_sums(self._rows, weights, np.zeros(N), np.zeros(N), np.zeros(N, dtype=np.int64))
+
+    def gram(self, weights: FloatArray | None, V: FloatArray, n_jobs: int | None = None) -> FloatArray:
+        """X'(w * (X V)), by rows that are multiplied by the roots of the weights once."""
+        if weights is not self._scaled[0]:
+            indptr, indices, data = self._rows
+            roots = 1.0 if weights is None else np.repeat(np.sqrt(weights), np.diff(indptr))
+            self._scaled = weights, (indptr, indices, data * roots)
+        return gram_apply(self._scaled[1], V, n_jobs)
 
 
 class LaneStream:

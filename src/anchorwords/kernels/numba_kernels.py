@@ -10,7 +10,7 @@ from typing import Any
 from .cone import project_to_cone as project_to_cone
 from .descent import descend as descend
 from .descent import sparse_product as sparse_product
-from .gram import HeldGram, LaneStream
+from .gram import HeldCounts, LaneStream
 from .gram import add_pair_sums as add_pair_sums
 from .gram import gram_apply as gram_apply
 from .gram import gram_rows as gram_rows
@@ -26,7 +26,7 @@ from .sweep import removal_losses as removal_losses
 from .text import HashedWords
 from .triples import parse_triples as parse_triples
 
-gram_product, gram_stream, word_table = HeldGram, LaneStream, HashedWords
+prepared, gram_stream, word_table = HeldCounts, LaneStream, HashedWords
 
 
 def kernels_like(_: Any) -> Kernels:

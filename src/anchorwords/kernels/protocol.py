@@ -147,11 +147,29 @@ class GramStream(Protocol):
         ...
 
 
-class GramProduct(Protocol):
-    """G'WG for one G, kept in the form in which products with it are fastest."""
+class PreparedCounts(Protocol):
+    """Counts X (M, N), documents x words, in the form in which sums and products over all of them are fastest."""
 
-    def times(self, V: Any, n_jobs: int | None = None) -> Any:
-        """G'W(G V) for V (N, k)."""
+    @property
+    def largest(self) -> float:
+        """Largest count, 0 if there is none."""
+        ...
+
+    @property
+    def fractional(self) -> bool:
+        """Whether any count is not a whole number."""
+        ...
+
+    def lengths(self) -> Any:
+        """Sum of the counts of each document, (M,)."""
+        ...
+
+    def pair_sums(self, weights: Any) -> tuple[Any, Any, Any]:
+        """Sums (N,) over documents m of weight w_m > 0: of w x_mi, of w x_mi^2, and the number of documents."""
+        ...
+
+    def gram(self, weights: Any, V: Any, n_jobs: int | None = None) -> Any:
+        """X'(w * (X V)) for weights w (M,), or None for ones, and V (N, k)."""
         ...
 
 
@@ -197,8 +215,8 @@ class Kernels(Protocol):
         """G'(G V) for G (M, N) given by its rows and V (N, k)."""
         ...
 
-    def gram_product(self, rows: CsrParts, weights: Any, n_columns: int) -> GramProduct:
-        """Prepare products with G'WG for G (M, n_columns) given by its rows and weights (M,), or None for ones."""
+    def prepared(self, rows: CsrParts, n_columns: int) -> PreparedCounts:
+        """Prepare counts (M, n_columns) given by their rows for sums and products over all documents."""
         ...
 
     def gram_stream(self, V: Any) -> GramStream:

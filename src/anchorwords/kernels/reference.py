@@ -36,16 +36,24 @@ def gram_apply(rows: CsrParts, V: FloatArray, n_jobs: int | None = None) -> Floa
     return np.asarray(G.T @ (G @ V))
 
 
-class Gram:
-    """G'WG itself."""
+class DenseCounts:
+    """Counts as a dense matrix."""
 
-    def __init__(self, rows: CsrParts, weights: FloatArray | None, n_columns: int) -> None:
-        G = _matrix(rows, n_columns).toarray()
-        self._matrix = G.T @ (G if weights is None else weights[:, None] * G)
+    def __init__(self, rows: CsrParts, n_columns: int) -> None:
+        self._X = _matrix(rows, n_columns).toarray()
+        self.largest, self.fractional = float(self._X.max(initial=0.0)), bool((self._X % 1.0).any())
 
-    def times(self, V: FloatArray, n_jobs: int | None = None) -> FloatArray:  # noqa: ARG002
-        """G'W(G V)."""
-        return np.asarray(self._matrix @ V)
+    def lengths(self) -> FloatArray:
+        """Sum of the counts of each document."""
+        return np.asarray(self._X.sum(axis=1))
+
+    def pair_sums(self, weights: FloatArray) -> tuple[FloatArray, FloatArray, Any]:
+        """Sums by word over documents of positive weight."""
+        return weights @ self._X, weights @ self._X**2, (self._X[weights > 0.0] > 0.0).sum(axis=0)
+
+    def gram(self, weights: FloatArray | None, V: FloatArray, n_jobs: int | None = None) -> FloatArray:  # noqa: ARG002
+        """X'(w * (X V))."""
+        return np.asarray(self._X.T @ ((1.0 if weights is None else weights[:, None]) * (self._X @ V)))
 
 
 class GramSums:
@@ -273,4 +281,4 @@ def compose(
     return found
 
 
-gram_product, gram_stream, word_table = Gram, GramSums, DictionaryWords
+prepared, gram_stream, word_table = DenseCounts, GramSums, DictionaryWords

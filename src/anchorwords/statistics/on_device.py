@@ -38,12 +38,9 @@ class DeviceOperator(StreamedOperator):
 
     def __init__(self, source: Source, *, n_jobs: int | None = None, every_word: bool = False) -> None:
         self._like = source.like
+        self._counts = kernels_for(self._like).prepared(csr_parts(source.counts), source.n_words)
         super().__init__(source, n_jobs=n_jobs, every_word=every_word)
-        xp = array_namespace(self._like)
-        weights = pair_weights(xp.concat(self._lengths)) / self._scale
-        del self._lengths
-        rows = csr_parts(source.counts)
-        self._product = kernels_for(self._like).gram_product(rows, weights, source.n_words)
+        self._weights = pair_weights(self._counts.lengths()) / self._scale
         self._taken = like(self._d[self._back], self._like)
         self._used = self._spread = None
         if not self.words.all_used:
@@ -60,19 +57,9 @@ class DeviceOperator(StreamedOperator):
         return np.arange(self.document_frequencies.size)
 
     def _pair_sums(self) -> PairSums:
-        xp, kernels = array_namespace(self._like), kernels_for(self._like)
-        ones = like(np.ones((self._source.n_words, 1)), self._like)
-        self._lengths: list[Any] = []
-
-        def kernel(total: PairSums | None, counts: SparseLike, _: int) -> PairSums:
-            sums = PairSums(self._source.n_words, self._like) if total is None else total
-            indptr, indices, data = (like(part, self._like) for part in csr_parts(counts))
-            lengths = xp.reshape(kernels.sparse_product((indptr, indices, data), ones, self._n_jobs), (-1,))
-            self._lengths.append(lengths)
-            sums.add_rows((indptr, indices, data), lengths)
-            return sums
-
-        return self._source.map_reduce(kernel, lambda one, _: one).on_host()
+        sums = PairSums(self._source.n_words)
+        sums.add_prepared(self._counts)
+        return sums
 
     def __matmul__(self, other: Any) -> Any:
         """C V for a vector or a block of columns of any array namespace, in that namespace."""
@@ -83,7 +70,7 @@ class DeviceOperator(StreamedOperator):
         if self._spread is not None:
             spread = xp.concat([block, xp.zeros_like(block[:1, :])], axis=0)
             spread = xp.take(spread, self._spread, axis=0)
-        product = self._product.times(spread, self._n_jobs)
+        product = self._counts.gram(self._weights, spread, self._n_jobs)
         if self._used is not None:
             product = xp.take(product, self._used, axis=0)
         product = like(product - self._taken[:, None] * block, V)

@@ -13,7 +13,7 @@ from .._namespace import array_namespace, like
 from .._typing import FloatArray, IntArray, SparseLike
 from ..exceptions import InputError
 from ..kernels import kernels_for
-from ..kernels.protocol import GramProduct, Kernels
+from ..kernels.protocol import Kernels, PreparedCounts
 from ..linalg.parallel import for_each_block
 from ..linalg.sparse import csr_parts, even_bounds
 from ..sources.convert import as_source
@@ -73,7 +73,7 @@ class CooccurrenceOperator(Cooccurrence):
         self._G = _relabelled(moments.G, self._place, n_jobs)
         self._d = moments.d[self._order]
         self._n_jobs = n_jobs
-        self._prepared: tuple[Kernels, GramProduct] | None = None
+        self._prepared: tuple[Kernels, PreparedCounts] | None = None
         self.n_docs = moments.n_docs
         self.n_skipped = moments.n_skipped
         n_words = moments.G.shape[1]
@@ -88,15 +88,15 @@ class CooccurrenceOperator(Cooccurrence):
         V, block = self._factor(other)
         xp = array_namespace(V)
         block = xp.take(block, like(self._order, V), axis=0)
-        product = self._gram(kernels_for(V)).times(block, self._n_jobs)
+        product = self._counts(kernels_for(V)).gram(None, block, self._n_jobs)
         product -= like(self._d, V)[:, None] * block
         product = xp.take(product, like(self._place, V), axis=0)
         return product if V.ndim == 2 else product[:, 0]
 
-    def _gram(self, kernels: Kernels) -> GramProduct:
-        """Products with G'G, prepared when they are first asked for; anew for other kernels."""
+    def _counts(self, kernels: Kernels) -> PreparedCounts:
+        """G for products, prepared when they are first asked for; anew for other kernels."""
         if self._prepared is None or self._prepared[0] is not kernels:
-            self._prepared = kernels, kernels.gram_product(csr_parts(self._G), None, self.shape[0])
+            self._prepared = kernels, kernels.prepared(csr_parts(self._G), self.shape[0])
         return self._prepared[1]
 
     def diagonal(self) -> FloatArray:

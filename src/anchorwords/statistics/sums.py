@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from .._namespace import array_namespace, to_numpy
-from .._namespace import like as as_like
 from .._typing import FloatArray, IntArray, SparseLike
 from ..kernels import kernels_for
-from ..kernels.protocol import CsrParts
+from ..kernels.protocol import PreparedCounts
 from ..linalg.sparse import csr_parts
 from ..storage.sketch_folder import BY_WORD
 
@@ -40,40 +39,41 @@ class PairSums:
         Whether any count is not a whole number.
     """
 
-    def __init__(self, n_words: int, like: Any = None) -> None:
-        self.d = as_like(np.zeros(n_words), like)
-        self.squares = as_like(np.zeros(n_words), like)
-        self.df = as_like(np.zeros(n_words, dtype=np.int64), like)
+    def __init__(self, n_words: int) -> None:
+        self.d = np.zeros(n_words)
+        self.squares = np.zeros(n_words)
+        self.df = np.zeros(n_words, dtype=np.int64)
         self.n_docs = self.n_skipped = 0
         self.n_tokens = self.mass = self.largest = 0.0
         self.fractions = False
 
     def add(self, counts: SparseLike) -> None:
         """Add documents."""
-        self.add_rows(csr_parts(counts), np.asarray(counts.sum(axis=1)).ravel())
-
-    def add_rows(self, rows: CsrParts, lengths: Any) -> None:
-        """Add documents given by the arrays of their counts and their lengths, all of the namespace of the sums."""
-        xp = array_namespace(lengths)
+        lengths = np.asarray(counts.sum(axis=1)).ravel()
         weights = pair_weights(lengths)
-        self.d, self.squares, self.df = kernels_for(weights).add_pair_sums(rows, weights, self.d, self.squares, self.df)
-        kept = weights > 0.0
-        lengths, data = lengths[kept], rows[2]
-        n_kept = int(lengths.shape[0])
-        self.n_docs += n_kept
-        self.n_skipped += int(weights.shape[0]) - n_kept
+        self.d, self.squares, self.df = kernels_for(weights).add_pair_sums(
+            csr_parts(counts), weights, self.d, self.squares, self.df
+        )
+        self._add_lengths(lengths, weights)
+        self.largest = max(self.largest, float(counts.data.max(initial=0.0)))
+        self.fractions = self.fractions or bool((counts.data != np.floor(counts.data)).any())
+
+    def add_prepared(self, counts: PreparedCounts) -> None:
+        """Add documents that are prepared for products, on a device for instance."""
+        lengths = counts.lengths()
+        weights = pair_weights(lengths)
+        d, squares, df = map(to_numpy, counts.pair_sums(weights))
+        self.d, self.squares, self.df = self.d + d, self.squares + squares, self.df + df.astype(np.int64)
+        self._add_lengths(lengths, weights)
+        self.largest, self.fractions = max(self.largest, counts.largest), self.fractions or counts.fractional
+
+    def _add_lengths(self, lengths: Any, weights: Any) -> None:
+        xp, kept = array_namespace(lengths), weights > 0.0
+        lengths = lengths[kept]
+        self.n_docs += int(lengths.shape[0])
+        self.n_skipped += int(weights.shape[0] - lengths.shape[0])
         self.n_tokens += float(xp.sum(lengths))
         self.mass += float(xp.sum(lengths / (lengths - 1.0)))
-        if data.shape[0]:
-            self.largest = max(self.largest, float(xp.max(data)))
-            self.fractions = self.fractions or bool(xp.any(data != xp.floor(data)))
-
-    def on_host(self) -> PairSums:
-        """The same in arrays of NumPy."""
-        twin = self.copy()
-        for name in BY_WORD:
-            setattr(twin, name, to_numpy(getattr(twin, name), dtype=None))
-        return twin
 
     def combine(self, other: PairSums, rows: IntArray | slice, sign: int = 1) -> None:
         """Add (or take out) other documents, whose words are these rows here."""
@@ -100,8 +100,7 @@ class PairSums:
         twin = PairSums(0)
         twin.__dict__.update(self.__dict__)
         for name in BY_WORD:
-            array = getattr(self, name)
-            setattr(twin, name, array_namespace(array).asarray(array, copy=True))
+            setattr(twin, name, getattr(self, name).copy())
         return twin
 
     def diagonal(self, rows: IntArray) -> tuple[FloatArray, float]:

@@ -1,13 +1,13 @@
-"""Products with G'WG for documents that stay on the GPU, or stream through it.
+"""Counts on a GPU: sums and products over all documents, which stay on the device or stream through it.
 
 Notation
 --------
-G : (M, N)   counts, documents x words
-w : (M,)     weights of documents, W = diag(w)
+X : (M, N)   counts, documents x words
+w : (M,)     weights of documents
 V : (N, k)   a block of columns
 
-Documents are cut into blocks by their number of counts alone, and the products of blocks are added in their order: a result
-does not depend on whether the blocks are on the device.
+Documents are cut into blocks by their number of counts alone, and what is summed over blocks is added in their order: a
+result does not depend on whether the blocks are on the device.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 from .current import on_its_device
-from .sums import Chunks, chunks_of, row_sums, transposed
+from .rows import Chunks, chunks_of, row_sums, transposed
 from .tensors import csr_on_device, on_device
 
 # Counts of a block.
@@ -31,87 +31,129 @@ _COLUMNS = 32
 
 
 class Block:
-    """Some documents on the device: by document, and by word with the places of the entries.
+    """Some documents on the device, by document and by word.
 
     Parameters
     ----------
     parts : tuple
-        On the device: indptr, indices and values of the counts by document, and the weights, or None for ones.
+        indptr, indices and values of the counts by document, on the device.
     n_words : int
     """
 
-    def __init__(self, parts: Any, n_words: int) -> None:
-        indptr, indices, values, weights = parts
-        self._indices, self._values, self._weights = indices, values, weights
-        self._by_document: Chunks = chunks_of(indptr)
-        ends, self._documents, places = transposed(indptr, indices, n_words)
-        self._by_word: Chunks = chunks_of(ends)
-        self._word_values = values[places]
+    def __init__(self, parts: tuple[Any, Any, Any], n_words: int) -> None:
+        indptr, indices, values = parts
+        ends, documents, places = transposed(indptr, indices, n_words)
+        self.by_document, self.by_word = parts, (ends, documents, values[places])
+        self._document_chunks: Chunks = chunks_of(indptr)
+        self._word_chunks: Chunks = chunks_of(ends)
+
+    @property
+    def n_docs(self) -> int:
+        """Number of documents."""
+        return int(self.by_document[0].shape[0]) - 1
 
     @property
     def n_bytes(self) -> int:
         """Memory of the counts."""
-        parts = (self._indices, self._values, self._documents, self._word_values)
-        return sum(part.numel() * part.element_size() for part in parts)
+        return sum(part.numel() * part.element_size() for part in (*self.by_document, *self.by_word))
 
-    def add_to(self, out: Any, V: Any) -> None:
-        """Add G'W(G V)."""
+    def add_gram(self, out: Any, V: Any, weights: Any) -> None:
+        """Add X'(w * (X V)) to ``out``."""
         for start in range(0, V.shape[1], _COLUMNS):
             columns = slice(start, start + _COLUMNS)
-            part = V[:, columns].contiguous()
-            middle = row_sums(self._by_document, self._indices, self._values, part, scale=self._weights)
-            row_sums(self._by_word, self._documents, self._word_values, middle, out=out[:, columns])
+            middle = self.over_words(V[:, columns].contiguous(), weights)
+            row_sums(self.by_word, middle, out[:, columns], add=True, chunks=self._word_chunks)
+
+    def over_words(self, V: Any, weights: Any = None) -> Any:
+        """W * (X V)."""
+        return row_sums(self.by_document, V, weights=weights, chunks=self._document_chunks)
+
+    def over_documents(self, values: Any, V: Any) -> Any:
+        """X'V for other values of the counts."""
+        return row_sums((*self.by_word[:2], values), V, chunks=self._word_chunks)
 
 
 @on_its_device
-class GpuGram:
-    """See :class:`anchorwords.kernels.protocol.GramProduct`."""
+class GpuCounts:
+    """See :class:`anchorwords.kernels.protocol.PreparedCounts`."""
 
-    def __init__(self, rows: Any, weights: Any, n_columns: int, device: Any) -> None:
+    def __init__(self, rows: Any, n_columns: int, device: Any) -> None:
         self._n_words, self._device = n_columns, device
         indptr, indices, data = rows
-        goals = np.arange(_COUNTS, max(int(indptr[-1]), 1), _COUNTS)
-        host_indptr = indptr if isinstance(indptr, np.ndarray) else indptr.cpu().numpy()
-        cuts = np.unique(np.concatenate([[0], np.searchsorted(host_indptr, goals), [host_indptr.size - 1]]))
+        ends = indptr if isinstance(indptr, np.ndarray) else indptr.cpu().numpy()
+        goals = np.arange(_COUNTS, max(int(ends[-1]), 1), _COUNTS)
+        self._bounds = np.unique(np.concatenate([[0], np.searchsorted(ends, goals), [ends.size - 1]])).tolist()
+        self.largest, self.fractional = 0.0, False
         room = _SHARE * _memory_of(device)
         self._blocks: list[Any] = []  # a Block, or what it is made of, in the memory of the host
-        for start, stop in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
-            first, last = int(host_indptr[start]), int(host_indptr[stop])
+        for start, stop in zip(self._bounds[:-1], self._bounds[1:], strict=True):
+            first, last = int(ends[start]), int(ends[stop])
             parts = (
                 on_device(indptr[start : stop + 1], device, torch.int64) - first,
                 on_device(indices[first:last], device, torch.int32),
-                smallest(on_device(data[first:last], device)),
-                None if weights is None else on_device(weights[start:stop], device, torch.float64),
+                self._smallest(on_device(data[first:last], device)),
             )
             if room > 0.0:
                 block = Block(parts, n_columns)
                 room -= block.n_bytes
                 self._blocks.append(block)
             else:
-                self._blocks.append(tuple(None if part is None else _on_host(part) for part in parts))
+                self._blocks.append(tuple(map(_on_host, parts)))
 
-    def times(self, V: Any, n_jobs: int | None = None) -> Any:  # noqa: ARG002
-        """G'W(G V)."""
+    def lengths(self) -> Any:
+        """Sum of the counts of each document."""
+        ones = torch.ones((self._n_words, 1), dtype=torch.float64, device=self._device)
+        return torch.cat([block.over_words(ones)[:, 0] for _, block in self._resident()])
+
+    def pair_sums(self, weights: Any) -> tuple[Any, Any, Any]:
+        """Sums by word over documents of positive weight."""
+        found = torch.zeros((3, self._n_words), dtype=torch.float64, device=self._device)
+        for documents, block in self._resident():
+            w = weights[documents, None].to(torch.float64)
+            values = block.by_word[2]
+            double = values.to(torch.float64)
+            found[0] += block.over_documents(values, w)[:, 0]
+            found[1] += block.over_documents(double * double, w)[:, 0]
+            held = block.over_documents(torch.ones_like(values, dtype=torch.uint8), (w > 0.0).to(torch.float64))
+            found[2] += held[:, 0]
+        return found[0], found[1], found[2].to(torch.int64)
+
+    def gram(self, weights: Any, V: Any, n_jobs: int | None = None) -> Any:  # noqa: ARG002
+        """X'(w * (X V))."""
         out = torch.zeros((self._n_words, V.shape[1]), dtype=V.dtype, device=V.device)
-        for block in self._resident():
-            block.add_to(out, V)
+        for documents, block in self._resident():
+            block.add_gram(out, V, None if weights is None else weights[documents])
         return out
 
-    def _resident(self) -> Iterator[Block]:
-        """The blocks one after the other; those that wait on the host are copied while the one before is multiplied."""
+    def _smallest(self, values: Any) -> Any:
+        """The same counts in the smallest type that holds them exactly."""
+        if values.numel() == 0:
+            return values
+        values = values.to(torch.float64)
+        largest, fractions, lost = torch.stack(
+            [values.max(), (values - values.floor()).max(), (values - values.to(torch.float32)).abs().max()]
+        ).tolist()
+        self.largest, self.fractional = max(self.largest, largest), self.fractional or fractions > 0.0
+        if fractions == 0.0 and largest <= torch.iinfo(torch.int16).max:
+            return values.to(torch.uint8 if largest <= torch.iinfo(torch.uint8).max else torch.int16)
+        return values.to(torch.float32) if lost == 0.0 else values
+
+    def _resident(self) -> Iterator[tuple[slice, Block]]:
+        """The documents of each block, and the block; those on the host are copied while the one before is multiplied."""
         waiting = [block for block in self._blocks if not isinstance(block, Block)]
         upload = torch.cuda.Stream(self._device) if waiting and self._device.type == "cuda" else None
         coming = [self._fetched(waiting.pop(0), upload)] if waiting else []
-        for block in self._blocks:
+        for number, block in enumerate(self._blocks):
+            documents = slice(self._bounds[number], self._bounds[number + 1])
             if isinstance(block, Block):
-                yield block
+                yield documents, block
                 continue
             here, done = coming.pop()
             if done is not None:
                 torch.cuda.current_stream(self._device).wait_event(done)
             if waiting:
                 coming = [self._fetched(waiting.pop(0), upload)]
-            yield Block(here, self._n_words)
+            yield documents, Block(here, self._n_words)
 
     def _fetched(self, parts: Any, upload: Any) -> tuple[Any, Any]:
         """The parts of a block on the device, and the event after which they are there."""
@@ -120,10 +162,9 @@ class GpuGram:
         current = torch.cuda.current_stream(self._device)
         with torch.cuda.stream(upload):
             upload.wait_stream(current)
-            here = tuple(None if part is None else part.to(self._device, non_blocking=True) for part in parts)
+            here = tuple(part.to(self._device, non_blocking=True) for part in parts)
         for part in here:
-            if part is not None:
-                part.record_stream(current)
+            part.record_stream(current)
         return here, upload.record_event()
 
 
@@ -140,43 +181,12 @@ class GpuStream:
         """Add one block to a running total."""
         if total is None:
             total = torch.zeros_like(self._V)
-        block = Block((*csr_on_device(rows, self._device), None), self._V.shape[0])
-        block.add_to(total, self._V)
+        Block(csr_on_device(rows, self._device), self._V.shape[0]).add_gram(total, self._V, None)
         return total
 
     def result(self, total: Any) -> Any:
         """The product that a total stands for."""
         return total
-
-
-def add_pair_sums(rows: Any, weights: Any, d: Any, squares: Any, df: Any) -> tuple[Any, Any, Any]:
-    """Sums by word over documents of positive weight: see :class:`anchorwords.kernels.protocol.Kernels`."""
-    indptr, indices, data = rows
-    ends, documents, places = transposed(indptr, indices, d.shape[0])
-    chunks, values = chunks_of(ends), data[places]
-    w = weights.to(torch.float64)[:, None]
-
-    def summed(of_entries: Any, of_documents: Any) -> Any:
-        return row_sums(chunks, documents, of_entries, of_documents)[:, 0]
-
-    held = (w > 0.0).to(torch.float64)
-    number = summed(torch.ones_like(values, dtype=torch.uint8), held)
-    return d + summed(values, w), squares + summed(values * values, w), df + number.to(df.dtype)
-
-
-def smallest(values: Any) -> Any:
-    """The same numbers in the smallest type that holds them exactly."""
-    if values.numel() == 0 or values.dtype not in (torch.float64, torch.float32):
-        return values
-    single = values.to(torch.float32)
-    least, largest, fractions, rounded = torch.stack(
-        [values.min(), values.max(), (values - values.floor()).max(), (values - single).abs().max()]
-    ).tolist()
-    if fractions == 0.0 and least >= 0.0 and largest <= 255.0:
-        return values.to(torch.uint8)
-    if fractions == 0.0 and least >= -32768.0 and largest <= 32767.0:
-        return values.to(torch.int16)
-    return single if rounded == 0.0 else values
 
 
 def _memory_of(device: Any) -> float:

@@ -7,11 +7,11 @@ from typing import Any, cast
 import torch
 
 from ..host import host_kernels
-from ..protocol import CsrParts, Expectation, GramProduct, GramStream, Kernels, NegativePart, Proportions
+from ..protocol import CsrParts, Expectation, GramStream, Kernels, NegativePart, PreparedCounts, Proportions
 from . import cone, descent, gram, pairs, proportions, simplex, sweep
 from .current import on_its_device
 from .memory import with_less_memory
-from .tensors import csr_on_device, on_device
+from .tensors import on_device
 
 
 @on_its_device
@@ -37,11 +37,11 @@ class GpuKernels:
 
     def gram_apply(self, rows: CsrParts, V: Any, n_jobs: int | None = None) -> Any:  # noqa: ARG002
         """G'(G V)."""
-        return self.gram_product(rows, None, V.shape[0]).times(V)
+        return self.prepared(rows, V.shape[0]).gram(None, V)
 
-    def gram_product(self, rows: CsrParts, weights: Any, n_columns: int) -> GramProduct:
-        """Prepare products with G'WG."""
-        return gram.GpuGram(rows, weights, n_columns, self._device)
+    def prepared(self, rows: CsrParts, n_columns: int) -> PreparedCounts:
+        """Prepare counts for sums and products."""
+        return gram.GpuCounts(rows, n_columns, self._device)
 
     def gram_stream(self, V: Any) -> GramStream:
         """Start a sum of G_b'(G_b V) over blocks of rows."""
@@ -49,7 +49,8 @@ class GpuKernels:
 
     def add_pair_sums(self, rows: CsrParts, weights: Any, d: Any, squares: Any, df: Any) -> tuple[Any, Any, Any]:
         """Add sums over documents of positive weight."""
-        return gram.add_pair_sums(csr_on_device(rows, self._device), weights, d, squares, df)
+        more = self.prepared(rows, d.shape[0]).pair_sums(weights)
+        return d + more[0], squares + more[1], df + more[2].to(df.dtype)
 
     # ---- rectification
 

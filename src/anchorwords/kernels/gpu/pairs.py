@@ -24,11 +24,15 @@ from ..protocol import NegativePart, TooDense
 from ..tiled import TiledCorrection, most_pairs
 from .current import on_its_device
 from .memory import temporary_bytes
-from .sums import Chunks, chunks_of, row_sums
+from .rows import Chunks, chunks_of, row_sums
 from .tensors import block_of
 
 # Pairs are listed up to this share of the entries on the checked rows; more of them are quicker by tiles.
 _DENSE = 0.04
+# Fewer pairs than this are always listed.
+_FEW = 1 << 20
+# Rows that a first look takes at least, and how far above the limit its estimate is believed.
+_SAMPLE, _SURELY = 2048, 1.2
 # Rows of Y that are shorter than this count as zero, as for the numba kernels.
 _SHORTEST = 1e-150
 # Rows and partners of a tile of bits that one program packs.
@@ -92,12 +96,15 @@ class PackedCorrection:
 
     def __init__(self, Y: Any, n_checked: int, *, coarse: bool = False) -> None:
         self._n, self._device = n_checked, Y.device
+        # Of the entries on the checked rows, each pair is two.
+        most = min(most_pairs(Y), max(_FEW, _DENSE * n_checked * Y.shape[0] / 2))
+        if n_checked * Y.shape[0] > most and _sampled_pairs(Y, n_checked) > _SURELY * most:
+            raise TooDense
         bits, partner_bits = _packed_cosines(Y, n_checked)
         counts = _bit_counts(bits)
         ends = torch.cumsum(counts.view(-1), 0, dtype=torch.int64)
         n_pairs = int(ends[-1]) if ends.numel() else 0
-        # Of the entries on the checked rows, each pair is two.
-        if n_pairs > min(most_pairs(Y), max(1 << 20, _DENSE * n_checked * Y.shape[0] / 2)):
+        if n_pairs > most:
             raise TooDense
         device, width = Y.device, bits.shape[1]
         self._indptr = torch.zeros(Y.shape[0] + 1, dtype=torch.int64, device=device)
@@ -123,7 +130,8 @@ class PackedCorrection:
                 partner_bits, ends - counts.view(-1), bits, starts, self._rows, self._places, n_words,
                 partner_bits.shape[1], width, W=_UNPACK, num_warps=2,
             )  # fmt: skip
-        self._by_row: Chunks = Chunks(self._indptr[:-1], self._indptr[1:], None)
+        self._partner_indptr = indptr
+        self._by_row: Chunks = chunks_of(self._indptr)
         self._by_partner: Chunks = chunks_of(indptr)
         del bits, partner_bits, starts, ends, counts
 
@@ -150,22 +158,26 @@ class PackedCorrection:
 
     def curvature(self, V: Any, P: Any) -> Any:
         """D(P V' + V P') V."""
+        V = V.contiguous()
         moved = torch.empty(self._partners.shape[0], dtype=V.dtype, device=V.device)
         out = torch.empty(V.shape, dtype=V.dtype, device=V.device)
         K = V.shape[1]
         columns = block_of(K, 16)
         _moved_entries[(V.shape[0],)](
-            self._indptr, self._partners, self._values, V.contiguous(), P.contiguous(), moved, out, K,
+            self._indptr, self._partners, self._values, V, P.contiguous(), moved, out, K,
             T=max(4, min(32, 2048 // columns)), BK=columns, num_warps=4,
         )  # fmt: skip
         return self._with_mirror(out, moved, V)
 
     def _product(self, values: Any, V: Any) -> Any:
         """Product of V with the symmetric matrix that has these entries at the pairs."""
-        return self._with_mirror(row_sums(self._by_row, self._partners, values, V), values, V)
+        V = V.contiguous()
+        out = row_sums((self._indptr, self._partners, values), V, chunks=self._by_row)
+        return self._with_mirror(out, values, V)
 
     def _with_mirror(self, out: Any, values: Any, V: Any) -> Any:
-        row_sums(self._by_partner, self._rows, values, V, places=self._places, out=out[: self._n])
+        rows = self._partner_indptr, self._rows, values
+        row_sums(rows, V, out[: self._n], places=self._places, add=True, chunks=self._by_partner)
         return out
 
 
@@ -183,6 +195,15 @@ def _launch(kernel: Any, indptr: Any, A: Any, partners: Any, B: Any, out: Any, *
         kernel[(n,)](
             indptr, A, partners, B, out, K, T=max(4, min(64, 4096 // columns)), BK=columns, NEGATED=negated, num_warps=4
         )
+
+
+def _sampled_pairs(Y: Any, n: int) -> float:
+    """Number of negative pairs, estimated from some rows."""
+    step = max(1, Y.shape[0] // _SAMPLE)
+    sample = Y[::step].to(torch.float32)
+    j, i = step * torch.arange(sample.shape[0], device=Y.device), torch.arange(n, device=Y.device)
+    negative = (sample @ Y[:n].to(torch.float32).T < 0.0) & (i[None, :] < j[:, None])
+    return float(negative.sum()) * step
 
 
 def _packed_cosines(Y: Any, n: int) -> tuple[Any, Any]:

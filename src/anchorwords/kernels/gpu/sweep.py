@@ -13,7 +13,7 @@ import triton
 import triton.language as tl
 
 from ..protocol import Expectation
-from .rows import add_row_sums, tile_of
+from .rows import row_sums, tile_of
 from .tensors import csr_on_device, on_device
 
 # Documents whose losses one program adds up, and words whose logarithms one program takes at a time.
@@ -42,17 +42,12 @@ def gather(by_word: Any, ratio: Any, v: Any, B: Any, words: Any, device: Any) ->
     """Add the expected tokens of every word and topic to ``words``, in place where they are on the device already."""
     indptr, documents, places = csr_on_device(by_word, device)
     ratio, v, B, words = (on_device(array, device, torch.float64) for array in (ratio, v, B, words))
-    add_row_sums((indptr, documents, ratio), v, words, places=places, scale=B)
-    return words
+    return row_sums((indptr, documents, ratio), v, words, places=places, factor=B, add=True)
 
 
 def sparse_product(rows: Any, V: Any, device: Any) -> Any:
     """X V."""
-    indptr, indices, data = csr_on_device(rows, device)
-    V = on_device(V, device, torch.float64)
-    out = torch.empty((indptr.numel() - 1, V.shape[1]), dtype=torch.float64, device=device)
-    add_row_sums((indptr, indices, data), V, out)
-    return out
+    return row_sums(csr_on_device(rows, device), on_device(V, device, torch.float64))
 
 
 def removal_losses(rows: Any, B: Any, gamma: Any, background: Any, device: Any) -> Any:
