@@ -53,7 +53,7 @@ def to_numpy(array: Any, dtype: npt.DTypeLike | None = np.float64) -> npt.NDArra
     if not is_numpy(array) and is_array(array):
         if array_api_compat.is_torch_array(array):
             array = array.detach().cpu().numpy()
-        elif array.__dlpack_device__()[0] in _HOST_DEVICES:
+        elif on_host(array):
             array = np.from_dlpack(array)
             if not array.flags.writeable:  # always so before NumPy 2.3, and with JAX
                 array = array.copy()
@@ -62,14 +62,6 @@ def to_numpy(array: Any, dtype: npt.DTypeLike | None = np.float64) -> npt.NDArra
         else:
             array = np.from_dlpack(array, device="cpu", copy=True)
     return np.asarray(array, dtype=dtype)
-
-
-def own_numpy(array: Any) -> npt.NDArray[Any]:
-    """The array as NumPy's, in memory that no other array shares; one of NumPy's own stays as it is."""
-    if is_numpy(array):
-        return array
-    host = to_numpy(array, dtype=None)
-    return host.copy() if array.__dlpack_device__()[0] in _HOST_DEVICES else host
 
 
 def like(array: Any, other: Any) -> Any:
@@ -85,6 +77,11 @@ def like(array: Any, other: Any) -> Any:
     # Torch takes no negative strides and warns of memory that it must not write to.
     array = np.array(array, order="C", copy=None if array.flags.writeable else True)
     return array_namespace(other).asarray(array, device=array_api_compat.device(other))
+
+
+def on_host(array: Any) -> bool:
+    """Whether an array is in memory that the processor can read."""
+    return is_numpy(array) or array.__dlpack_device__()[0] in _HOST_DEVICES
 
 
 def writeable(array: Any) -> bool:

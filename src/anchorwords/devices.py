@@ -18,8 +18,10 @@ import array_api_compat
 import numpy as np
 
 from ._memory import gpu_is_full
+from ._namespace import is_numpy, on_host, to_numpy
 from ._typing import SparseLike
 from .exceptions import AnchorwordsError, DeviceError, InputError, TooLargeError
+from .linalg.parallel import for_each_block, n_threads
 
 logger = logging.getLogger("anchorwords.device")
 
@@ -29,6 +31,8 @@ _CAPABILITY = (7, 0)
 # What a fit keeps on a GPU: matrices of words x topics in double precision, and the counts by documents and by words, each
 # with a column of 4 bytes and a value of 2 bytes, or of 8 if values are not small whole numbers.
 _MATRICES, _COLUMN, _SMALL_VALUE, _VALUE = 12, 4, 2, 8
+# Matrices of more bytes than this are copied from a GPU in pieces of so many bytes, by up to so many threads.
+_LARGE, _PIECE, _THREADS = 1 << 26, 1 << 23, 8
 _INSTALL = "pip install 'anchorwords[gpu]'"
 
 
@@ -84,6 +88,38 @@ def prototype(device: Any) -> Any:
 def on_gpu(array: Any) -> bool:
     """Whether an array is a torch tensor that is not in the memory of the processor."""
     return array is not None and array_api_compat.is_torch_array(array) and array.device.type != "cpu"
+
+
+def own_numpy(array: Any) -> Any:
+    """An array of any namespace as NumPy's, in memory that no other array shares; NumPy's own stay as they are."""
+    if is_numpy(array):
+        return array
+    if on_gpu(array) and array.ndim == 2 and array.numel() * array.element_size() > _LARGE:
+        return _downloaded(array)
+    host = to_numpy(array, dtype=None)
+    return host.copy() if on_host(array) else host
+
+
+def _downloaded(tensor: Any) -> Any:
+    """A large matrix, piece by piece, by several threads.
+
+    Copying from the GPU is fast, but only to pinned memory, and memory that is touched for the first time is slow.
+    """
+    import torch
+
+    out = np.empty(tuple(tensor.shape), dtype=torch.zeros(0, dtype=tensor.dtype).numpy().dtype)
+    rows = max(1, _PIECE // (tensor.shape[1] * tensor.element_size()))
+    torch.cuda.current_stream(tensor.device).synchronize()
+
+    def work(start: int, stop: int) -> None:
+        with torch.cuda.device(tensor.device), torch.cuda.stream(torch.cuda.Stream(tensor.device)):
+            piece = torch.empty((stop - start, tensor.shape[1]), dtype=tensor.dtype, pin_memory=True)
+            piece.copy_(tensor[start:stop], non_blocking=True)
+            torch.cuda.current_stream(tensor.device).synchronize()
+        out[start:stop] = piece.numpy()
+
+    for_each_block(work, tensor.shape[0], rows, min(_THREADS, n_threads(None)))
+    return out
 
 
 def described(tensor: Any) -> str:

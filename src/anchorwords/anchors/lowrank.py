@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._namespace import array_namespace, is_array, is_numpy, like, own_numpy, to_numpy
+from .._namespace import array_namespace, is_array, is_numpy, like, to_numpy
 from .._typing import BoolArray, FloatArray
 from .._validation import as_real_array, check_n_components
+from ..devices import own_numpy
 from ..exceptions import InputError
 from ..linalg.parallel import limited_threads, one_library_thread
 from ..linalg.tall import squared_lengths, times, with_rows

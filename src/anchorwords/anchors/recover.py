@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from .._namespace import array_namespace, like, own_numpy, to_numpy
+from .._namespace import array_namespace, like, to_numpy
 from .._typing import FloatArray, IntArray
+from ..devices import own_numpy
 from ..exceptions import DegenerateWarning
 from ..linalg.simplex import simplex_least_squares
 from ..linalg.tall import put_rows

@@ -145,6 +145,11 @@ class PackedCorrection:
             total = squares = largest = 0.0
         self.total, self.squares, self.min_entry = 2.0 * total, 2.0 * squares, -largest
 
+    @property
+    def n_pairs(self) -> int:
+        """Number of likely pairs."""
+        return int(self._partners.shape[0])
+
     def pairs(self) -> tuple[Any, Any]:
         """Rows j and partners i < j of the negative entries, sorted."""
         lengths = self._indptr[1:] - self._indptr[:-1]

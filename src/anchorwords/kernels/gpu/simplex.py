@@ -24,6 +24,7 @@ import triton
 import triton.language as tl
 
 from .. import simplex as host
+from .memory import temporary_bytes
 from .tensors import block_of, on_device
 
 # See kernels/simplex.py for both.
@@ -39,37 +40,57 @@ _REFINEMENTS = tl.constexpr(6)
 _SOLVED = tl.constexpr(0)
 _OUTGROWN = tl.constexpr(1)
 _UNSOUND = tl.constexpr(2)
-# Slots for the vertices of a face, and warps per row. Few rows need more than the first; the inverse of the last still
-# mostly fits into the registers of a block of threads.
+# Slots for the vertices of a face, and warps per row. The inverse of the last still mostly fits into the registers of a
+# block of threads.
 _SLOTS = ((16, 1), (32, 2), (64, 8), (128, 16))
+# Rows that are tried first, and the share of them that may outgrow their slots when all others begin with as many.
+_TRIED, _OUTGROWING = 1024, 0.3
 
 
 def simplex_least_squares(G: Any, rhs: Any, n_jobs: int | None = None) -> Any:
     """Minimise w'Gw/2 - rhs_i'w on the simplex for every row of ``rhs``."""
     G = on_device(G, rhs.device, torch.float64)
     rhs = on_device(rhs, rhs.device, torch.float64)
-    n, K = rhs.shape
+    n = rhs.shape[0]
     weights = torch.zeros_like(rhs)
     if n == 0:
         return weights
-    endings = torch.zeros(n, dtype=torch.int32, device=rhs.device)
+    endings = torch.full((n,), _OUTGROWN.value, dtype=torch.int32, device=rhs.device)
     rows = torch.arange(n, device=rhs.device)
-    columns = block_of(K, 2)
-    for slots, warps in _SLOTS:
-        _solve[(rows.numel(),)](
-            *(G, rhs, weights, rows, endings, K, 10 * K + 100),
-            S=min(slots, columns),
-            BK=columns,
-            num_warps=max(warps, columns // 512),
-        )
+    tried, level = rows[:: max(1, n // _TRIED)], 0
+    while n > _TRIED and level < len(_SLOTS) - 1:
+        _solve_rows(G, rhs, weights, tried, endings, *_SLOTS[level])
+        if float((endings[tried] == _OUTGROWN.value).to(torch.float64).mean()) <= _OUTGROWING:
+            break
+        level += 1
+    for slots, warps in _SLOTS[level:]:
         rows = torch.nonzero(endings == _OUTGROWN.value).ravel()
         if rows.numel() == 0:
             break
+        _solve_rows(G, rhs, weights, rows, endings, slots, warps)
     rest = torch.nonzero(endings != _SOLVED.value).ravel()
     if rest.numel():
         solved = host.simplex_least_squares(G.cpu().numpy(), rhs[rest].cpu().numpy(), n_jobs)
         weights[rest] = on_device(solved, rhs.device)
     return weights
+
+
+def _solve_rows(G: Any, rhs: Any, weights: Any, rows: Any, endings: Any, slots: int, warps: int) -> None:
+    """Solve these rows with so many slots, in blocks as long as memory for the slots allows."""
+    K, columns = G.shape[0], block_of(G.shape[0], 2)
+    slots = min(slots, columns)
+    step = max(1, temporary_bytes() // (16 * slots))
+    faces = torch.empty(min(step, rows.numel()) * slots, dtype=torch.int64, device=rhs.device)
+    shares = torch.empty(faces.shape, dtype=torch.float64, device=rhs.device)
+    for start in range(0, rows.numel(), step):
+        part = rows[start : start + step]
+        _solve[(part.numel(),)](
+            *(G, rhs, weights, part, endings, faces, shares, K, 10 * K + 100),
+            S=slots,
+            BK=columns,
+            BS=min(slots, 4 if warps == 1 else 8),
+            num_warps=max(warps, columns // 512),
+        )
 
 
 @triton.jit
@@ -143,26 +164,34 @@ def _face_optimum(A, M, b_face, used):
 
 
 @triton.jit
-def _gradient(G, b, face, w, slots, cols, real, K):
-    """G w - b, and w, for all vertices; and which vertices are on the face."""
-    gradient = -b
-    spread = tl.zeros_like(b)
-    inside = cols < 0
+def _gradient(G, b, face, w, slots, cols, real, K, face_at, w_at, BK: tl.constexpr, BS: tl.constexpr):
+    """G w - b for all vertices, and which vertices are on the face."""
+    # By way of memory, some slots at a time: one by one, each would wait for its row of G.
+    tl.store(face_at + slots, face.to(tl.int64))
+    tl.store(w_at + slots, w)
+    tl.debug_barrier()
+    total = tl.zeros((BS, BK), tl.float64)
+    on_face = tl.zeros((BS, BK), tl.int32)
     top = tl.max(tl.where(face >= 0, slots, -1), 0) + 1
-    for slot in range(top):
-        vertex = _entry(face, slots, slot)
-        weight = _entry(w, slots, slot)
-        # A free slot has vertex -1 and weight 0.
-        gradient += weight * tl.load(G + tl.maximum(vertex, 0) * K + cols, mask=real, other=0.0)
-        spread = tl.where(cols == vertex, weight, spread)
-        inside = inside | (cols == vertex)
-    return gradient, spread, inside
+    for start in range(0, top, BS):
+        some = start + tl.arange(0, BS)
+        vertex = tl.load(face_at + some)[:, None]
+        weight = tl.load(w_at + some)[:, None]
+        there = (vertex >= 0) & real[None, :]
+        total += weight * tl.load(G + tl.maximum(vertex, 0) * K + cols[None, :], mask=there, other=0.0)
+        on_face = tl.where(vertex == cols[None, :], 1, on_face)
+    tl.debug_barrier()  # all have read what the next call overwrites
+    return tl.sum(total, 0) - b, tl.max(on_face, 0) > 0
 
 
 @triton.jit
-def _solve(G, rhs, weights, rows, endings, K, max_steps, S: tl.constexpr, BK: tl.constexpr):
+def _solve(
+    G, rhs, weights, rows, endings, faces, shares, K, max_steps, S: tl.constexpr, BK: tl.constexpr, BS: tl.constexpr
+):
     """Active set for one row."""
-    row = tl.load(rows + tl.program_id(0))
+    program = tl.program_id(0).to(tl.int64)
+    row = tl.load(rows + program)
+    face_at, w_at = faces + program * S, shares + program * S
     cols = tl.arange(0, BK)
     slots = tl.arange(0, S)
     real = cols < K
@@ -175,17 +204,17 @@ def _solve(G, rhs, weights, rows, endings, K, max_steps, S: tl.constexpr, BK: tl
     A = tl.where((slots[:, None] == 0) & (slots[None, :] == 0), tl.load(G + entering * (K + 1)), 0.0)
     M = tl.where(A > 0.0, 1.0 / tl.where(A > 0.0, A, 1.0), 0.0)
     barred = cols < 0
-    spread = tl.zeros_like(b)
     ending = 2
     steps = 0
     searching = True
     while searching & (steps < max_steps):
         steps += 1
-        gradient, spread, inside = _gradient(G, b, face, w, slots, cols, real, K)
-        level = tl.sum(spread * gradient, 0)
+        gradient, inside = _gradient(G, b, face, w, slots, cols, real, K, face_at, w_at, BK, BS)
+        used = face >= 0
+        b_face = tl.load(rhs + row * K + face, mask=used, other=0.0)
+        level = tl.sum(w * (_times(A, w) - b_face), 0)
         outside = tl.where(real & (inside == 0) & (barred == 0), gradient, float("inf"))
         lowest = tl.min(outside, 0)
-        used = face >= 0
         if lowest < level - _TOLERANCE:
             entering = tl.argmin(outside, 0)
             free = tl.min(tl.where(used, S, slots), 0)
@@ -252,4 +281,4 @@ def _solve(G, rhs, weights, rows, endings, K, max_steps, S: tl.constexpr, BK: tl
                 ending = 0
     tl.store(endings + row, ending)
     if ending == 0:
-        tl.store(weights + row * K + cols, spread / tl.sum(spread, 0), mask=real)
+        tl.store(weights + row * K + face, w / tl.sum(w, 0), mask=face >= 0)
