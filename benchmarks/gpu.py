@@ -353,7 +353,7 @@ def main() -> None:
             if record["first_seconds"] is None:
                 record["first_seconds"] = synchronised(
                     lambda: aw.AnchorTopicModel(K, device="cuda").fit(corpus.counts)
-                )[1]  # noqa: B023
+                )[1]
             for row in measure_corpus(corpus, K):
                 record["corpora"].append({"corpus": name, **row})
                 print(json.dumps(record["corpora"][-1]), file=sys.stderr, flush=True)
