@@ -4,12 +4,12 @@
 
 All seconds are those of a second call, after Triton has compiled its kernels; those of the first are given once.
 
-corpora: nips12, kos, spotify and imdb100k with all words. Each is fitted by Algorithm 6 and by the preset "readers" on the GPU,
-twice to compare bits, and on the processor of the same machine; then come the topic proportions of all documents. Algorithm 6 is
-fitted once more with anchors from one per cent of the documents (``min_anchor_docs=0.01``): without that rule most anchors of
-imdb100k are words of one or two documents, whose rank rounding decides. How much it decides is measured on the processor, by
-a fit whose eigenpairs are a hundred times as accurate. Topics are matched, each to one other, so that the sum of their distances
-is least; the distance is total variation.
+corpora: nips12, kos, spotify and imdb100k with all words. Each is fitted by Algorithm 6 and by the preset "readers" on the
+GPU, twice to compare bits, and on the processor of the same machine; then come the topic proportions of all documents.
+Algorithm 6 is fitted once more with anchors from one per cent of the documents (``min_anchor_docs=0.01``): without that rule
+most anchors of imdb100k are words of one or two documents, and rounding decides which. How much it decides is measured on
+the processor, by a fit whose eigenpairs are a hundred times as accurate. Topics are matched, each to one other, so that
+the sum of their distances is least; the distance is total variation.
 
 operations: single operations of a fit against the floor of this GPU, all measured in this run. Floors:
 
@@ -239,7 +239,8 @@ def measure_operations(counts, K: int) -> list[dict]:
 
         rows.append({"operation": f"sweep, {name}: find E and E V, {form}", "ms": milliseconds(sweep),
                      "floor": dense_floor if dense else rate["entries"]})  # fmt: skip
-        rows.append({"operation": f"conjugate gradient product, {name}", "ms": milliseconds(lambda E=E, V=V: E.curvature(V, V)),
+        rows.append({"operation": f"conjugate gradient product, {name}",
+                     "ms": milliseconds(lambda E=E, V=V: E.curvature(V, V)),
                      "floor": 3.0 * rate["entries"] + rate["rows"] + rate["mirror"] if dense else None})  # fmt: skip
     return rows
 
@@ -314,8 +315,11 @@ def operations_table(rows: list[dict]) -> str:
 
 def markdown(records: list[dict]) -> str:
     (record,) = records
-    text = [f"{record['gpu']} and {record['machine']['cores']} cores of {record['machine']['cpu']}; torch {record['torch']}, "
-            f"Triton {record['triton']}; {record['date']}.\n"]  # fmt: skip
+    host = record["machine"]
+    versions = f"torch {record['torch']}, Triton {record['triton']}"
+    text = [
+        f"{record['gpu']}; for the processor {host['cores']} cores of {host['cpu']}; {versions}; {record['date']}.\n"
+    ]
     if record["first_seconds"] is not None:
         text.append(f"The first fit of all, while Triton compiles, takes {record['first_seconds']:.0f} s.\n")
     if record["sizes"]:
@@ -351,9 +355,7 @@ def main() -> None:
         for name, K in CORPORA[:1] if options.quick else CORPORA:
             corpus = real_corpus(options.data, name)
             if record["first_seconds"] is None:
-                record["first_seconds"] = synchronised(
-                    lambda: aw.AnchorTopicModel(K, device="cuda").fit(corpus.counts)
-                )[1]
+                record["first_seconds"] = fitted(aw.AnchorTopicModel(K, device="cuda"), corpus.counts)[1]["whole"]
             for row in measure_corpus(corpus, K):
                 record["corpora"].append({"corpus": name, **row})
                 print(json.dumps(record["corpora"][-1]), file=sys.stderr, flush=True)

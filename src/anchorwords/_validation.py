@@ -64,12 +64,14 @@ def check_counts(X: Any, name: str = "X", *, copy: bool = True) -> SparseLike:
     if n_docs == 0:
         raise InputError(f"{name} has no documents (0 rows): give at least one document.")
     # The least and the largest say it all, without arrays as long as the data: of data with NaN both are NaN.
-    if not (counts.has_canonical_format and counts.data.min(initial=1.0) > 0.0):
+    least = counts.data.min(initial=np.inf)
+    if not (counts.has_canonical_format and least > 0.0):
         if not copy:
             counts = counts.copy()  # the caller's arrays are not to be sorted
         counts.sum_duplicates()
         counts.eliminate_zeros()
-    least, largest = counts.data.min(initial=np.inf), counts.data.max(initial=0.0)
+        least = counts.data.min(initial=np.inf)
+    largest = counts.data.max(initial=0.0)
     if np.isnan(least) or least == -np.inf or largest == np.inf:
         raise InputError(f"{name} must hold finite counts, but contains NaN or infinity: remove or fill them.")
     if least < 0:

@@ -26,6 +26,7 @@ from .exceptions import InputError, ModelFormatError
 from .fitting import FitOptions, fit_documents
 from .infer.compose import check_method
 from .linalg.parallel import limited_threads
+from .linalg.tall import copied
 from .model import Stability, TopicModel
 from .presets import preset, preset_of
 from .rectify.progress import Report, silent
@@ -313,11 +314,11 @@ class AnchorTopicModel(ShowsTopics, DocumentsMixin, BatchesMixin, TransformerMix
         self.model_, made = model, model.provenance
         self.n_iter_, self.converged_, self.history_ = made.n_iter, made.converged, made.history
         self.n_docs_, self.n_skipped_, self.text_rule_ = made.n_docs, made.n_skipped, made.reading
-        self.components_ = np.array(model.B.T)
+        self.components_ = copied(model.B).T
         self.anchors_ = np.array(model.anchors)
         self.topic_correlation_ = np.array(model.A)
         self.topic_prevalence_ = model.prevalence
-        self.word_topics_ = np.array(model.word_topics)
+        self.word_topics_ = copied(model.word_topics)
         self._n_features_out = model.n_components
         return self
 

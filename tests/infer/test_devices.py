@@ -90,7 +90,7 @@ def assert_same(expected, found, atol):
     np.testing.assert_allclose(weights, expected.weights, atol=atol)
     assert np.median(np.abs(weights - expected.weights).max(axis=1)) <= 1e-6
     np.testing.assert_allclose(weights.sum(axis=1), 1.0, rtol=1e-12)
-    np.testing.assert_allclose(likelihood, expected.log_likelihood, rtol=1e-5, atol=1e-12)
+    np.testing.assert_allclose(likelihood, expected.log_likelihood, rtol=atol / 5.0, atol=1e-12)
     assert gap.max() <= PROPORTIONS_GAP
 
 

@@ -57,7 +57,7 @@ def simplex_least_squares(G: Any, rhs: Any, n_jobs: int | None = None) -> Any:
         return weights
     endings = torch.full((n,), _OUTGROWN.value, dtype=torch.int32, device=rhs.device)
     rows = torch.arange(n, device=rhs.device)
-    tried, level = rows[:: max(1, n // _TRIED)], 0
+    tried, level = rows[:: max(1, n // _TRIED)].contiguous(), 0
     while n > _TRIED and level < len(_SLOTS) - 1:
         _solve_rows(G, rhs, weights, tried, endings, *_SLOTS[level])
         if float((endings[tried] == _OUTGROWN.value).to(torch.float64).mean()) <= _OUTGROWING:
