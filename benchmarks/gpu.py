@@ -2,6 +2,8 @@
 
     python benchmarks/gpu.py [--quick] [--part corpora operations sizes] [--data ../shared/data] [--output docs/tables/gpu]
 
+With --part only these parts are measured; the others are kept as OUTPUT.json has them.
+
 All seconds are those of a second call, after Triton has compiled its kernels; those of the first are given once.
 
 corpora: nips12, kos, spotify and imdb100k with all words. Each is fitted by Algorithm 6 and by the preset "readers" on the
@@ -16,8 +18,8 @@ operations: single operations of a fit against the floor of this GPU, all measur
 - product with C: each count is used twice, and each use reads its column and value (5 bytes) and one row of V or of X V
   (8 bytes per column), at the bandwidth of copying memory;
 - sweep of ENN, which finds E and multiplies it with V: three matrix products of 2 |I| N K operations in single precision, at
-  the rates of these products alone. A sparse E is found by one such product, and multiplied pair by pair.
-- product of the conjugate gradients on a dense E: five such products.
+  the rates of these products alone. (A sparse E is found by one of them, and multiplied pair by pair.)
+- product of the conjugate gradients: five such products. (With a sparse E there are none.)
 
 sizes: a Zipf corpus with topics, drawn on the GPU: word i has the probability (i + 30)^-1.05, its topics are drawn from a
 Dirichlet distribution of parameter 0.05, those of a document from one of 0.1; 84 tokens each. One million documents with
@@ -37,12 +39,12 @@ from time import perf_counter, strftime
 import numpy as np
 import scipy.sparse as sp
 from common import STAGES, _StageClock, arguments, commit, machine, real_corpus, table, usable_cores, write_tables
-from scipy.optimize import linear_sum_assignment
 
 import anchorwords as aw
 from anchorwords import devices
 from anchorwords.exceptions import AnchorwordsError
 from anchorwords.kernels import kernels_for
+from anchorwords.metrics.matching import match_topics
 from anchorwords.rectify.correction import checked_first
 from anchorwords.sources.kinds import HeldCounts
 from anchorwords.statistics.of_source import cooccurrence_of
@@ -85,11 +87,9 @@ def fitted(model, counts):
 
 def agreement(one, other) -> dict:
     """Distances of matched topics, and anchors in common."""
-    A, B = one.model_.B, other.model_.B
-    distances = np.array([np.abs(B - topic[:, None]).sum(axis=0) / 2.0 for topic in A.T])
-    own = distances[linear_sum_assignment(distances)]
+    distances = match_topics(one.model_.B, other.model_.B).total_variation
     common = len(set(one.anchors_.tolist()) & set(other.anchors_.tolist()))
-    return {"anchors": common, "mean": float(own.mean()), "largest": float(own.max())}
+    return {"anchors": common, "mean": float(distances.mean()), "largest": float(distances.max())}
 
 
 def same_bits(one, other) -> bool:
@@ -238,10 +238,10 @@ def measure_operations(counts, K: int) -> list[dict]:
             return kernels.negative_part(Y, n, coarse=coarse).times(V)
 
         rows.append({"operation": f"sweep, {name}: find E and E V, {form}", "ms": milliseconds(sweep),
-                     "floor": dense_floor if dense else rate["entries"]})  # fmt: skip
+                     "floor": dense_floor})  # fmt: skip
         rows.append({"operation": f"conjugate gradient product, {name}",
                      "ms": milliseconds(lambda E=E, V=V: E.curvature(V, V)),
-                     "floor": 3.0 * rate["entries"] + rate["rows"] + rate["mirror"] if dense else None})  # fmt: skip
+                     "floor": dense_floor + 2.0 * rate["entries"]})  # fmt: skip
     return rows
 
 
@@ -306,9 +306,7 @@ def operations_table(rows: list[dict]) -> str:
     return table(
         ["operation", "ms", "floor ms", "ratio"],
         [
-            [row["operation"], f"{row['ms']:.2f}", *(
-                ["", ""] if row["floor"] is None else [f"{row['floor']:.2f}", f"{row['ms'] / row['floor']:.1f}"])]
-            for row in rows
+            [row["operation"], f"{row['ms']:.2f}", f"{row['floor']:.2f}", f"{row['ms'] / row['floor']:.2f}"] for row in rows
         ],
     )  # fmt: skip
 
@@ -351,7 +349,12 @@ def main() -> None:
         "date": strftime("%Y-%m-%d"), "machine": machine(len(usable_cores())), "commit": commit(),
         "first_seconds": None, "corpora": [], "operations": [], "sizes": [],
     }  # fmt: skip
+    written = options.output and options.output.with_suffix(".json")
+    if written and written.is_file():  # the parts that are not measured now stay as they are
+        before = json.loads(written.read_text())[0]
+        record |= {name: before[name] for name in ("first_seconds", *PARTS) if name not in options.part}
     if "corpora" in options.part:
+        record["first_seconds"] = None
         for name, K in CORPORA[:1] if options.quick else CORPORA:
             corpus = real_corpus(options.data, name)
             if record["first_seconds"] is None:

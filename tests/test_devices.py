@@ -24,6 +24,7 @@ from anchorwords import devices
 from anchorwords._namespace import is_numpy, namespace_name
 from anchorwords.datasets import make_topics
 from anchorwords.exceptions import DeviceError, InputError, TooLargeError
+from anchorwords.metrics.matching import match_topics
 
 from .cli.test_text import run
 
@@ -432,15 +433,30 @@ def test_libraries_of_cuda_run_out_of_memory_too(message, expected):
     assert not gpu_is_full(ValueError(message))
 
 
+def test_products_have_the_precision_of_their_numbers_meanwhile():
+    """Whatever a program has asked torch for, and it gets that back when the last computation has ended."""
+    torch = pytest.importorskip("torch")
+    tensor, before = torch.zeros(1), torch.get_float32_matmul_precision()
+    try:
+        torch.set_float32_matmul_precision("medium")
+        with devices.computing_on(tensor):
+            with devices.computing_on(tensor):
+                assert torch.get_float32_matmul_precision() == "highest"
+            assert torch.get_float32_matmul_precision() == "highest"
+        assert torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
 def test_memory_that_a_fit_needs():
     counts = sp.csr_array(np.array([[1.0, 0, 2], [0, 3, 0]]))
-    matrices = 12 * 8 * 3 * 50
+    matrices = 17 * 8 * 3 * 50
     assert devices.fit_bytes(3, 50) == matrices
     assert devices.fit_bytes(3, 50, counts) == matrices + 2 * 6 * 3
     assert devices.fit_bytes(3, 50, counts * 0.5) == matrices + 2 * 12 * 3
     assert devices.fit_bytes(3, 50, counts * 20_000) == matrices + 2 * 12 * 3
     assert devices.fit_bytes(3, 50, sp.csr_array((2, 3))) == matrices
-    expected = "this fit of 50,000 words, 3 counts and 100 topics needs about 0.4 GiB"
+    expected = "this fit of 50,000 words, 3 counts and 100 topics needs about 0.6 GiB"
     assert devices.fit_needs(50_000, 100, counts) == expected
     assert devices.fit_needs(50, 10) == "this fit of 50 words and 10 topics needs about 1 MiB"
 
@@ -672,8 +688,6 @@ def cuda():
 
 
 def total_variation(one, other):
-    from anchorwords.metrics.matching import match_topics
-
     return match_topics(one.model_.B, other.model_.B).total_variation.max()
 
 
@@ -724,7 +738,10 @@ def test_batches_and_sketches_are_fitted_on_a_gpu(cuda, data):
 def test_texts_are_fitted_on_a_gpu(cuda):
     models = [aw.TextTopicModel(3, device=device).fit(TEXTS) for device in (None, "cuda")]
     assert total_variation(*models) <= 0.01
-    np.testing.assert_allclose(models[1].transform(TEXTS), models[0].transform(TEXTS), atol=1e-2)
+    # Anchors that are equally far away may come in another order.
+    order = match_topics(models[0].model_.B, models[1].model_.B).other
+    weights = [model.transform(TEXTS) for model in models]
+    np.testing.assert_allclose(weights[1][:, order], weights[0], atol=1e-2)
 
 
 @pytest.mark.cuda

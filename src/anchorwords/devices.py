@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
+import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -30,7 +31,7 @@ _GIB = float(1 << 30)
 _CAPABILITY = (7, 0)
 # What a fit keeps on a GPU: matrices of words x topics in double precision, and the counts by documents and by words, each
 # with a column of 4 bytes and a value of 2 bytes, or of 8 if values are not small whole numbers.
-_MATRICES, _COLUMN, _SMALL_VALUE, _VALUE = 12, 4, 2, 8
+_MATRICES, _COLUMN, _SMALL_VALUE, _VALUE = 17, 4, 2, 8
 # Matrices of more bytes than this are copied from a GPU in pieces of so many bytes, by up to so many threads.
 _LARGE, _PIECE, _THREADS = 1 << 26, 1 << 23, 8
 _INSTALL = "pip install 'anchorwords[gpu]'"
@@ -191,7 +192,7 @@ def computing_on(tensor: Any, needs: Callable[[], str] | None = None, *, quiet: 
     if gpu and not quiet:
         logger.info("%s, of which %s are free", described(tensor), "?" if free is None else _in_gib(free))
     try:
-        with torch.cuda.device(tensor.device) if gpu else nullcontext():
+        with torch.cuda.device(tensor.device) if gpu else nullcontext(), _full_precision(torch):
             yield
     except Exception as error:
         failure = _translated(error, tensor, free, needs)
@@ -202,6 +203,31 @@ def computing_on(tensor: Any, needs: Callable[[], str] | None = None, *, quiet: 
             _release(error)
             torch.cuda.empty_cache()
         raise failure from None
+
+
+class _Precision:
+    """How many computations need full precision now, and what torch was set to before the first."""
+
+    lock = threading.Lock()
+    users = 0
+    before = "highest"
+
+
+@contextmanager
+def _full_precision(torch: Any) -> Iterator[None]:
+    """Have torch multiply in the precision of the numbers, which programs may have lowered for all threads."""
+    with _Precision.lock:
+        if _Precision.users == 0:
+            _Precision.before = torch.get_float32_matmul_precision()
+            torch.set_float32_matmul_precision("highest")
+        _Precision.users += 1
+    try:
+        yield
+    finally:
+        with _Precision.lock:
+            _Precision.users -= 1
+            if _Precision.users == 0:
+                torch.set_float32_matmul_precision(_Precision.before)
 
 
 def _torch(name: str) -> Any:

@@ -45,25 +45,19 @@ class TiledCorrection:
         Threads, for NumPy arrays; nothing depends on them, bit for bit.
     coarse : bool
         Whether single precision will do for E.
-    tile_entries : int
-        Entries of Y Y' alive at a time.
     """
 
-    def __init__(
-        self,
-        Y: Any,
-        n_checked: int,
-        n_jobs: int | None = None,
-        *,
-        coarse: bool = False,
-        tile_entries: int | None = None,
-    ) -> None:
+    def __init__(self, Y: Any, n_checked: int, n_jobs: int | None = None, *, coarse: bool = False) -> None:
         self._xp = array_namespace(Y)
         self._Y = self._xp.astype(Y, self._xp.float32) if coarse else Y
         self._n = n_checked
         self._n_jobs = n_jobs if is_numpy(Y) else 1  # other libraries have threads of their own
-        self._width = max(1, (tile_entries or _TILE_ENTRIES) // n_checked)
         self._sums: tuple[float, float, float] | None = None
+
+    @property
+    def _width(self) -> int:
+        """Columns of a tile."""
+        return max(1, _TILE_ENTRIES // self._n)
 
     @property
     def total(self) -> float:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..._memory import gpu_is_full
 from .current import on_its_device
 from .rows import Chunks, chunks_of, row_sums, transposed
 from .tensors import csr_on_device, on_device
@@ -93,12 +94,9 @@ class GpuCounts:
                 on_device(indices[first:last], device, torch.int32),
                 self._smallest(on_device(data[first:last], device)),
             )
-            if room > 0.0:
-                block = Block(parts, n_columns)
-                room -= block.n_bytes
-                self._blocks.append(block)
-            else:
-                self._blocks.append(tuple(map(_on_host, parts)))
+            block = _block(parts, n_columns) if room > 0.0 else None
+            room = 0.0 if block is None else room - block.n_bytes
+            self._blocks.append(tuple(map(_on_host, parts)) if block is None else block)
 
     def lengths(self) -> Any:
         """Sum of the counts of each document."""
@@ -187,6 +185,17 @@ class GpuStream:
     def result(self, total: Any) -> Any:
         """The product that a total stands for."""
         return total
+
+
+def _block(parts: Any, n_words: int) -> Block | None:
+    """A block, or None if there is no memory for it."""
+    try:
+        return Block(parts, n_words)
+    except RuntimeError as error:
+        if not gpu_is_full(error):
+            raise
+    torch.cuda.empty_cache()
+    return None
 
 
 def _memory_of(device: Any) -> float:

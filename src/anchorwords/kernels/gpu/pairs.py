@@ -23,7 +23,7 @@ import triton.language as tl
 from ..protocol import NegativePart, TooDense
 from ..tiled import TiledCorrection, most_pairs
 from .current import on_its_device
-from .memory import temporary_bytes
+from .memory import temporary_bytes, with_less_memory
 from .rows import Chunks, chunks_of, row_sums
 from .tensors import block_of
 
@@ -43,6 +43,7 @@ _UNPACK = 32
 _CLIP = 4096
 
 
+@with_less_memory
 def negative_part(Y: Any, n_checked: int, *, coarse: bool = False) -> NegativePart:
     """E as a sparse matrix, or by tiles where it has too many entries to be worth keeping."""
     try:
@@ -56,9 +57,23 @@ class TiledOnGpu(TiledCorrection):
     """E by tiles, each of which is read and written once between its matrix products."""
 
     def __init__(self, Y: Any, n_checked: int, *, coarse: bool = False) -> None:
-        super().__init__(Y, n_checked, coarse=coarse, tile_entries=temporary_bytes() // 16)
+        super().__init__(Y, n_checked, coarse=coarse)
         self._device = Y.device
         self._latest: Any = None
+
+    @property
+    def _width(self) -> int:
+        return max(1, temporary_bytes() // (16 * self._n))
+
+    @with_less_memory
+    def times(self, V: Any) -> Any:
+        """E V."""
+        return super().times(V)
+
+    @with_less_memory
+    def curvature(self, V: Any, P: Any) -> Any:
+        """D(P V' + V P') V."""
+        return super().curvature(V, P)
 
     def _clipped(self, start: int, stop: int) -> Any:
         tile = self._tile(start, stop)
@@ -157,10 +172,12 @@ class PackedCorrection:
         negative = self._values > 0.0
         return rows[negative], self._partners[negative].to(torch.int64)
 
+    @with_less_memory
     def times(self, V: Any) -> Any:
         """E V, in the precision of V."""
         return self._product(self._values, V)
 
+    @with_less_memory
     def curvature(self, V: Any, P: Any) -> Any:
         """D(P V' + V P') V."""
         V = V.contiguous()
