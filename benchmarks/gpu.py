@@ -342,6 +342,7 @@ def main() -> None:
     import torch
     import triton
 
+    aw.warmup()  # the kernels for the processor, compiled
     warnings.simplefilter("ignore")
     logging.getLogger("anchorwords").setLevel(logging.WARNING)
     record = {
