@@ -79,6 +79,7 @@ bench: $(VENV)/.developer
 	$(BIN)/python benchmarks/splits.py --quick
 	$(BIN)/python benchmarks/effects.py --quick
 	$(BIN)/python benchmarks/first_use.py --quick
+	$(BIN)/python benchmarks/precision.py --quick
 
 # Writes the outputs of the example notebook; a slow test fails if they are of other kinds than those of a new run.
 notebook: $(VENV)/.developer

@@ -222,7 +222,7 @@ def compare_ways(problem: Problem, options) -> list[dict]:
 # ---- Pieces.
 
 
-def tiled(Y, n_checked: int, n_jobs=None, *, coarse: bool = False):  # noqa: ARG001
+def tiled(Y, n_checked: int, n_jobs=None):  # noqa: ARG001
     """In place of correction_of: tiles always (but in the finite end, which needs the pairs)."""
     return TiledCorrection(Y, n_checked)
 
@@ -230,7 +230,6 @@ def tiled(Y, n_checked: int, n_jobs=None, *, coarse: bool = False):  # noqa: ARG
 # Title, what is patched, and options of rectify_enn.
 PIECES = [
     ("default", [], {}),
-    ("E in double precision from the first step", [(enn, "_COARSE", np.inf)], {}),
     ("Newton steps to the end, no finite one", [(enn, "_LEAP", 0.0)], {"max_iter": 300}),
     ("moves not stretched", [(tangent, "_STRETCH", 1.0)], {}),
     *((f"{n} plain steps first", [(enn, "_BURN_IN", n)], {}) for n in (0, 10, 30, 50)),

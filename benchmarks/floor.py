@@ -51,7 +51,6 @@ from anchorwords.kernels import pairs
 from anchorwords.kernels.pairs import SparseCorrection
 from anchorwords.kernels.tiled import TiledCorrection
 from anchorwords.linalg.parallel import for_each_block, n_threads, one_library_thread
-from anchorwords.rectify import enn
 from anchorwords.rectify.correction import CorrectedOperator, correction_of
 from anchorwords.rectify.start import starting_eigenpairs
 from anchorwords.rectify.tangent import Point
@@ -246,14 +245,13 @@ def after(moment: str, Y, n: int, floors, timed) -> list[dict]:
     """A sweep and a product of conjugate gradients at one Y."""
     with one_library_thread():  # as in rectify_enn
         violation = CorrectedOperator(Y, n).violation()
-        coarse = violation > enn._COARSE
         point = Point(Y, n)
         ordered, V = point._Y, point._V
         direction = point._L / max(float(np.abs(point._L).max()), np.finfo(np.float32).tiny)
-        E = correction_of(ordered, n, coarse=coarse)
-        sweep = timed(lambda: correction_of(ordered, n, coarse=coarse).times(V))
+        E = correction_of(ordered, n)
+        sweep = timed(lambda: correction_of(ordered, n).times(V))
         gradient = timed(lambda: E.curvature(V, direction))
-    form = "by tiles" if isinstance(E, TiledCorrection) else f"in {'single' if coarse else 'double'} precision"
+    form = "by tiles" if isinstance(E, TiledCorrection) else "pair by pair"
     filled = E.nnz / (n * (2 * Y.shape[0] - n)) if isinstance(E, SparseCorrection) else None
     more = {"moment": moment, "violation": violation, "filled": filled, "form": form}
     against = {

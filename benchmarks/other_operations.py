@@ -46,7 +46,7 @@ def compare_operations(operator, Y, n_checked: int, repeat: int) -> list[dict]:
     with one_library_thread():
         V = np.ascontiguousarray(np.linalg.qr(Y)[0], dtype=np.float32)
         P = np.ascontiguousarray(V[:, ::-1])
-        E = SparseCorrection(Y, n_checked, coarse=True)
+        E = SparseCorrection(Y, n_checked)
         density = E.nnz / 2 / (n_checked * Y.shape[0])
         groups = {
             f"E and E V, {100 * density:.1f} % of the pairs negative": sweeps(Y, V, n_checked),
@@ -73,7 +73,7 @@ def plain_steps(Y, n_rows: int):
     """Y after the plain steps of ENN, where E is still dense."""
     with one_library_thread():
         for _ in range(_BURN_IN):
-            Y, _ = Point(Y, n_rows, coarse=True).plain_step(1)
+            Y, _ = Point(Y, n_rows).plain_step(1)
     return Y
 
 
@@ -82,10 +82,10 @@ def plain_steps(Y, n_rows: int):
 
 def sweeps(Y, V, n: int) -> list[Way]:
     def with_lists():
-        return SparseCorrection(Y, n, coarse=True).times(V)
+        return SparseCorrection(Y, n).times(V)
 
     def one_list():
-        E = SparseCorrection(Y, n, coarse=True)
+        E = SparseCorrection(Y, n)
         np.concatenate([span.indices for span in E._spans]), np.concatenate([span.values for span in E._spans])
         return E.times(V)
 
@@ -110,7 +110,7 @@ def sweeps(Y, V, n: int) -> list[Way]:
     return [
         Way("default: pairs in spans, then their product", with_lists),
         Way("the pairs as one list", one_list),
-        Way("dense tiles in single precision, nothing listed", lambda: TiledCorrection(Y, n, coarse=True).times(V)),
+        Way("dense tiles in single precision, nothing listed", lambda: TiledCorrection(single, n).times(V)),
         Way("dense tiles in double precision, on one thread",
             lambda: TiledCorrection(Y, n, 1).times(V.astype(np.float64)).astype(np.float32)),
         Way(f"entries of last step's pairs of cosine below {MARGIN}, {100 * size:.1f} % of all",
@@ -197,7 +197,9 @@ def gradients(E, Y, V, P, n: int) -> list[Way]:
         Way("default: four entries at a time, then their product", lambda: E.curvature(V, P)),
         Way("entry by entry", entry_by_entry),
         Way(f"partners in panels of {PANEL}, which stay in the cache", in_panels),
-        Way("dense tiles in single precision, masked", lambda: TiledCorrection(Y, n, coarse=True).curvature(V, P)),
+        Way(
+            "dense tiles in single precision, masked", lambda: TiledCorrection(Y.astype(np.float32), n).curvature(V, P)
+        ),
     ]
 
 

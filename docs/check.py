@@ -36,7 +36,7 @@ TABLES = {
     page: {name: f"docs/tables/{name}.md" for name in names}
     for page, names in {
         "README.md": ("readers_in_short",),
-        "docs/algorithms.md": ("agreement", "limit", "one_pass", "tolerance"),
+        "docs/algorithms.md": ("agreement", "limit", "one_pass", "precision", "tolerance"),
         "docs/benchmarks.md": (
             "peers",
             "converged",
@@ -46,6 +46,7 @@ TABLES = {
             "faster",
             "before_after",
             "side_by_side",
+            "gpu",
         ),
         "docs/corpora.md": ("reading", "large"),
         "docs/front-door.md": ("front_door", "vectorizer", "import_columns"),

@@ -126,17 +126,16 @@ def test_statistics(both):
         np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-16)
 
 
-@pytest.mark.parametrize("coarse", [False, True])
-def test_correction(both, coarse):
+def test_correction(both):
     rng = np.random.default_rng(0)
     Y, P = rng.standard_normal((30, 4)), rng.standard_normal((30, 4))
 
     def function():
-        found = pairs.SparseCorrection(Y, 12, 1, coarse=coarse)
+        found = pairs.SparseCorrection(Y, 12, 1)
         return np.hstack([found.times(Y), found.curvature(Y, P), np.full((30, 1), found.total)])
 
     a, b = both(function)
-    np.testing.assert_allclose(a, b, rtol=1e-5 if coarse else 1e-12, atol=1e-12)
+    np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
 
 
 def test_projection_to_a_cone(both):

@@ -236,14 +236,13 @@ def negative(Y, n):
 
 @covers("negative_part")
 @pytest.mark.parametrize("n_checked", [1, 12, 40])
-@pytest.mark.parametrize("coarse", [False, True])
-def test_negative_part(use, rng, n_checked, coarse):
+def test_negative_part(use, rng, n_checked):
     Y, P = rng.standard_normal((40, 5)), rng.standard_normal((40, 5))
     E = negative(Y, n_checked)
     np.fill_diagonal(E, 0.0)
     moved = np.where(E > 0, P @ Y.T + Y @ P.T, 0) @ Y
-    close = {"rtol": 1e-5, "atol": 1e-5} if coarse else {"rtol": 1e-11, "atol": 1e-11}
-    found = use.kernels.negative_part(use.array(Y), n_checked, coarse=coarse, n_jobs=2)
+    close = {"rtol": 1e-11, "atol": 1e-11}
+    found = use.kernels.negative_part(use.array(Y), n_checked, n_jobs=2)
     np.testing.assert_allclose(
         [found.total, found.squares, -found.min_entry], [E.sum(), (E**2).sum(), E.max()], **close
     )
@@ -252,10 +251,9 @@ def test_negative_part(use, rng, n_checked, coarse):
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, E @ P, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(use.out(found.curvature(use.array(Y), use.array(P))), moved, **close)
-    if not coarse:
-        rows, partners = (use.out(part) for part in found.pairs())
-        expected = np.argwhere(np.tril(E)[:, :n_checked] > 0.0)
-        np.testing.assert_array_equal(np.column_stack([rows, partners]), expected)
+    rows, partners = (use.out(part) for part in found.pairs())
+    expected = np.argwhere(np.tril(E)[:, :n_checked] > 0.0)
+    np.testing.assert_array_equal(np.column_stack([rows, partners]), expected)
 
 
 @covers("negative_part")
@@ -268,6 +266,9 @@ def test_too_many_negative_entries_are_not_listed(use, rng, monkeypatch):
     np.testing.assert_allclose(use.out(found.times(use.array(P))), E @ P, rtol=1e-11, atol=1e-11)
     moved = np.where(E > 0, P @ Y.T + Y @ P.T, 0) @ Y
     np.testing.assert_allclose(use.out(found.curvature(use.array(Y), use.array(P))), moved, rtol=1e-11, atol=1e-11)
+    single = use.out(found.times(use.array(P.astype(np.float32))))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, E @ P, rtol=1e-4, atol=1e-4)
     with pytest.raises(TooDense):
         found.pairs()
 

@@ -33,9 +33,7 @@ from .compiled import (
     MATRIX,
     READ_MATRIX,
     READ_SINGLE_MATRIX,
-    READ_SINGLE_VECTOR,
     SHORT_INDICES,
-    SINGLE_VECTOR,
     VECTOR,
     VOID,
     WRITE_BYTES,
@@ -55,12 +53,12 @@ _TILES = 2
 _SHORTEST = 1e-150
 
 
-def negative_part(Y: FloatArray, n_checked: int, *, coarse: bool = False, n_jobs: int | None = None) -> NegativePart:
+def negative_part(Y: FloatArray, n_checked: int, *, n_jobs: int | None = None) -> NegativePart:
     """E as a sparse matrix, or by tiles where it has too many entries to be worth keeping."""
     try:
-        return SparseCorrection(Y, n_checked, n_jobs, coarse=coarse)
+        return SparseCorrection(Y, n_checked, n_jobs)
     except TooDense:
-        return TiledCorrection(Y, n_checked, n_jobs, coarse=coarse)
+        return TiledCorrection(Y, n_checked, n_jobs)
 
 
 class _Span(NamedTuple):
@@ -95,8 +93,6 @@ class SparseCorrection:
         |I|.
     n_jobs : int or None
         Threads; nothing depends on them, bit for bit.
-    coarse : bool
-        Leave the entries in single precision, as the sweep has them: for first steps, where E is many and large.
 
     Raises
     ------
@@ -104,10 +100,10 @@ class SparseCorrection:
         Where so many entries are negative that tiles are the better form.
     """
 
-    def __init__(self, Y: FloatArray, n_checked: int, n_jobs: int | None = None, *, coarse: bool = False) -> None:
+    def __init__(self, Y: FloatArray, n_checked: int, n_jobs: int | None = None) -> None:
         self._n = n_checked
         self._n_jobs = n_jobs
-        self._spans = _negative_pairs(np.ascontiguousarray(Y), n_checked, n_jobs, coarse)
+        self._spans = _negative_pairs(np.ascontiguousarray(Y), n_checked, n_jobs)
         sizes = [span.values.size for span in self._spans]
         self.nnz = 2 * sum(sizes)  # entries of E that are positive
         self.total = 2.0 * sum(span.total for span in self._spans)
@@ -158,8 +154,8 @@ class SparseCorrection:
         return out
 
 
-def _negative_pairs(Y: FloatArray, n_checked: int, n_jobs: int | None, coarse: bool) -> list[_Span]:
-    """Negative pairs and their entries of -Y Y'; coarse ones in single precision, zero where that is in doubt.
+def _negative_pairs(Y: FloatArray, n_checked: int, n_jobs: int | None) -> list[_Span]:
+    """Negative pairs and their entries of -Y Y'.
 
     One sweep of matrix products over tiles, in single precision, finds the pairs whose cosine is not surely positive.
     """
@@ -168,7 +164,6 @@ def _negative_pairs(Y: FloatArray, n_checked: int, n_jobs: int | None, coarse: b
     # The square of a shorter row is lost to underflow, and its direction with it; so is what it takes from an entry.
     inverse = 1.0 / np.where(lengths > _SHORTEST, lengths, np.inf)[:, None]
     across = np.ascontiguousarray((Y[:n_checked] * inverse[:n_checked]).astype(np.float32).T)
-    single_lengths = lengths.astype(np.float32)
     # A sum of K products of rounded numbers, all vectors of length one: single precision is off by less than this.
     threshold = float((K + 4) * np.finfo(np.float32).eps)
     width = max(8, _TILE_ENTRIES // n_checked)
@@ -180,10 +175,10 @@ def _negative_pairs(Y: FloatArray, n_checked: int, n_jobs: int | None, coarse: b
     def work(first: int, last: int) -> None:
         tile = np.empty(width * n_checked, dtype=np.float32)
         directions = np.empty((width, K), dtype=np.float32)
-        found, entries = np.empty(tile.size + 1, dtype=np.int32), np.empty(tile.size + 1, dtype=np.float32)
+        found = np.empty(tile.size + 1, dtype=np.int32)
         mask = np.empty(-(-n_checked // 8) * 8, dtype=np.uint8)
         counts = np.zeros(last - first + 1, dtype=np.int64)
-        pieces: list[tuple[Any, Any]] = []
+        pieces: list[Any] = []
         for start in range(first, last, width):
             if held[0] > limit:
                 return
@@ -193,18 +188,11 @@ def _negative_pairs(Y: FloatArray, n_checked: int, n_jobs: int | None, coarse: b
             mine = np.multiply(Y[start:stop], inverse[start:stop], out=directions[: stop - start], casting="same_kind")
             np.matmul(mine, across[:, :n_partners], out=cosines)
             row_counts = counts[start - first + 1 : stop - first + 1]
-            _small_cosines(
-                cosines, threshold, single_lengths, start, found, entries, row_counts, mask, mask.view(np.uint64)
-            )
+            _small_cosines(cosines, threshold, start, found, row_counts, mask, mask.view(np.uint64))
             size = int(row_counts.sum())
-            pieces.append((found[:size].copy(), entries[:size].copy()))
+            pieces.append(found[:size].copy())
             held[0] += size
-        indices, values = (np.concatenate(part) if len(part) > 1 else part[0] for part in zip(*pieces, strict=True))
-        indptr = np.cumsum(counts)
-        if coarse:  # as the sweep has them, zero where they are negative
-            spans[first // rows] = span_of(first, indptr, indices, np.maximum(-values, 0.0, out=values))
-        else:
-            spans[first // rows] = _exact(first, indptr, indices, Y)
+        spans[first // rows] = _exact(first, np.cumsum(counts), np.concatenate(pieces), Y)
 
     for_each_block(work, N, rows, n_jobs)
     # Not what is held: threads may have lost count of that, never upwards.
@@ -222,16 +210,12 @@ def _exact(first: int, indptr: Any, likely: Any, Y: FloatArray) -> _Span:
     return span_of(first, sums[indptr], likely[negative], -entries[negative])
 
 
-@compiled(
-    VOID, READ_SINGLE_MATRIX, FLOAT, READ_SINGLE_VECTOR, INT, SHORT_INDICES, SINGLE_VECTOR, INDICES, WRITE_BYTES, HASHES
-)
-def _small_cosines(  # type: ignore[no-untyped-def]
-    cosines, threshold, lengths, first, indices, entries, counts, mask, words
-):
-    """Pairs (j, i), i < j, of a tile with a cosine below the threshold, and their entries of Y Y', as CSR rows.
+@compiled(VOID, READ_SINGLE_MATRIX, FLOAT, INT, SHORT_INDICES, INDICES, WRITE_BYTES, HASHES)
+def _small_cosines(cosines, threshold, first, indices, counts, mask, words):  # type: ignore[no-untyped-def]
+    """Pairs (j, i), i < j, of a tile with a cosine below the threshold, as CSR rows.
 
-    ``indices`` and ``entries`` have room for the whole tile and one more. ``mask`` is room for the comparisons of a row,
-    and ``words`` the same memory read eight at a time: most are zero and are passed over in one step.
+    ``indices`` has room for the whole tile and one more. ``mask`` is room for the comparisons of a row, and ``words`` the
+    same memory read eight at a time: most are zero and are passed over in one step.
     """
     size = 0
     limit = np.float32(threshold)
@@ -247,8 +231,6 @@ def _small_cosines(  # type: ignore[no-untyped-def]
                 for i in range(8 * w, 8 * w + 8):
                     indices[size] = i
                     size += mask[i]
-        for p in range(begin, size):
-            entries[p] = cosines[row, indices[p]] * lengths[first + row] * lengths[indices[p]]
         counts[row] = size - begin
 
 

@@ -252,8 +252,8 @@ class Kernels(Protocol):
         """
         ...
 
-    def negative_part(self, Y: Any, n_checked: int, *, coarse: bool = False, n_jobs: int | None = None) -> NegativePart:
-        """E of Y (N, K) with the ``n_checked`` rows to check first; ``coarse`` allows errors of single precision."""
+    def negative_part(self, Y: Any, n_checked: int, *, n_jobs: int | None = None) -> NegativePart:
+        """E of Y (N, K) with the ``n_checked`` rows to check first."""
         ...
 
     def project_to_cone(

@@ -103,7 +103,7 @@ def add_pair_sums(rows: CsrParts, weights: FloatArray, d: FloatArray, squares: F
     return d + w @ X, squares + w @ X**2, df + (X != 0.0).sum(axis=0)
 
 
-def negative_part(Y: Any, n_checked: int, *, coarse: bool = False, n_jobs: int | None = None) -> NegativePart:  # noqa: ARG001
+def negative_part(Y: Any, n_checked: int, *, n_jobs: int | None = None) -> NegativePart:  # noqa: ARG001
     """E by tiles."""
     return TiledCorrection(Y, n_checked)
 

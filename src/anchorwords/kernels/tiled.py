@@ -43,14 +43,11 @@ class TiledCorrection:
         |I|.
     n_jobs : int or None
         Threads, for NumPy arrays; nothing depends on them, bit for bit.
-    coarse : bool
-        Whether single precision will do for E.
     """
 
-    def __init__(self, Y: Any, n_checked: int, n_jobs: int | None = None, *, coarse: bool = False) -> None:
+    def __init__(self, Y: Any, n_checked: int, n_jobs: int | None = None) -> None:
         self._xp = array_namespace(Y)
-        self._Y = self._xp.astype(Y, self._xp.float32) if coarse else Y
-        self._n = n_checked
+        self._Y, self._n = Y, n_checked
         self._n_jobs = n_jobs if is_numpy(Y) else 1  # other libraries have threads of their own
         self._sums: tuple[float, float, float] | None = None
 
@@ -76,7 +73,7 @@ class TiledCorrection:
 
     def times(self, V: Any) -> Any:
         """E V."""
-        product, self._sums = self._sweep(lambda start, stop: self._clipped(start, stop), V)
+        product, self._sums = self._sweep(lambda start, stop: self._clipped(start, stop, V.dtype), V)
         return product
 
     def curvature(self, V: Any, P: Any) -> Any:
@@ -96,7 +93,7 @@ class TiledCorrection:
         rows, partners, found = [], [], 0
         for start in range(0, N, self._width):
             stop = min(start + self._width, N)
-            j, i = np.nonzero(to_numpy(self._clipped(start, stop)).T > 0.0)
+            j, i = np.nonzero(to_numpy(self._clipped(start, stop, self._Y.dtype)).T > 0.0)
             below = i < j + start
             rows.append(j[below] + start)
             partners.append(i[below])
@@ -115,10 +112,10 @@ class TiledCorrection:
         """Y Y' on rows I and a run of columns."""
         return self._Y[: self._n, :] @ self._Y[start:stop, :].T
 
-    def _clipped(self, start: int, stop: int) -> Any:
-        """E on rows I and a run of columns."""
+    def _clipped(self, start: int, stop: int, dtype: Any) -> Any:
+        """E on rows I and a run of columns, in some precision."""
         tile = self._tile(start, stop)
-        return self._xp.where(tile < 0.0, -tile, self._xp.zeros_like(tile))
+        return self._xp.astype(self._xp.where(tile < 0.0, -tile, self._xp.zeros_like(tile)), dtype, copy=False)
 
     def _where_negative(self, tile: Any, moved: Any) -> Any:
         """Entries of a matrix where those of a tile are negative, zero elsewhere; both are given up."""
@@ -145,7 +142,7 @@ class TiledCorrection:
             parts: list[Any] = []
             measures: list[tuple[float, Any, Any, Any]] = []
             for start, stop in groups[group]:
-                S = xp.astype(entries(start, stop), V.dtype)
+                S = entries(start, stop)
                 mirrored = 1.0 if stop <= n else 2.0
                 if measured:
                     measures.append((mirrored, *self._measures(S)))

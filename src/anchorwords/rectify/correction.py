@@ -48,9 +48,9 @@ def checked_first(Y: Any, n_rows: int, n_jobs: int | None = None) -> CheckedFirs
     return CheckedFirst(order, n, float(squares[int(order[n])]) if n < Y.shape[0] else 0.0)
 
 
-def correction_of(Y: Any, n_checked: int, n_jobs: int | None = None, *, coarse: bool = False) -> NegativePart:
+def correction_of(Y: Any, n_checked: int, n_jobs: int | None = None) -> NegativePart:
     """E for a Y with its checked rows first, in the form that suits its arrays."""
-    return kernels_for(Y).negative_part(Y, n_checked, coarse=coarse, n_jobs=n_jobs)
+    return kernels_for(Y).negative_part(Y, n_checked, n_jobs=n_jobs)
 
 
 class CorrectedOperator:

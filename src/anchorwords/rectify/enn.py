@@ -41,8 +41,6 @@ _CAREFUL_STEPS = 2
 _LEAP = 1e3
 # One attempt at the end is enough where Y Y' is near; after so many, Newton steps go on alone.
 _FINISHES = 3
-# Single precision, off by some 1e-7, will do for E while the violation is above this.
-_COARSE = 1e-5
 # Residual of each eigenproblem in the paper's step-for-step mode.
 _EXACT_TOL = 1e-10
 
@@ -150,11 +148,10 @@ class _Step:
             return self._solve_afresh(state)
 
     def _fast(self, state: _State, t: int) -> tuple[_State, Iteration]:
-        point = self._point(state)
+        point = Point(state.Y, self.n_rows, self.omega, self.n_jobs)
         report = Iteration(0.0, point.violation)
         if point.violation <= self.tol:  # done: leave Y as it is
-            known = None if point.coarse else (point.eps, point.correction.min_entry)
-            return state._replace(guarantee=known), report
+            return state._replace(guarantee=(point.eps, point.correction.min_entry)), report
         if not self.newton or t < _BURN_IN:
             Y, change = point.plain_step(2 if t < _CAREFUL_STEPS else 1)
             return _State(Y, violation=point.violation), report._replace(change=change)
@@ -167,14 +164,6 @@ class _Step:
         rounds, n_products = paced(state.rounds, point.violation < state.violation)
         Y, change = point.newton_step(n_products)
         return _State(Y, None, rounds, point.violation, state.finishes), report._replace(change=change)
-
-    def _point(self, state: _State) -> Point:
-        """Y and its correction, at first in single precision."""
-        if self.newton and state.violation > _COARSE:
-            point = Point(state.Y, self.n_rows, self.omega, self.n_jobs, coarse=True)
-            if point.violation > _COARSE:
-                return point
-        return Point(state.Y, self.n_rows, self.omega, self.n_jobs)
 
     def _solve_afresh(self, state: _State) -> tuple[_State, Iteration]:
         operator = CorrectedOperator(state.Y, self.n_rows, self.omega, n_jobs=self.n_jobs)

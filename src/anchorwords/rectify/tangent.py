@@ -54,8 +54,6 @@ class Point:
         Relaxation of the plain step.
     n_jobs : int or None
         Threads.
-    coarse : bool
-        Whether single precision will do for E.
     target : float
         What Y Y' should sum to.
 
@@ -72,16 +70,15 @@ class Point:
         omega: float = 1.0,
         n_jobs: int | None = None,
         *,
-        coarse: bool = False,
         target: float = 1.0,
     ) -> None:
         xp, N = array_namespace(Y), Y.shape[0]
         self._xp, self._n_jobs, self._omega, self._target = xp, n_jobs, omega, target
         self._chosen: CheckedFirst = checked_first(Y, n_rows, n_jobs)
-        self.coarse, self.eps = coarse, self._chosen.eps
+        self.eps = self._chosen.eps
         self._Y = take_rows(Y, self._chosen.order, n_jobs)
         self._R, self._R_inverse, self._norm = roots(gram(self._Y, self._Y, n_jobs))
-        self.correction = correction_of(self._Y, self._chosen.n_checked, n_jobs, coarse=coarse)
+        self.correction = correction_of(self._Y, self._chosen.n_checked, n_jobs)
         # What moves Y is in single precision: off by 1e-7 of what is left to correct, not of Y Y'. So are the numbers that
         # it is multiplied by, such as r: rounded once, not in every product, they hide what an order of sums left in them.
         self._V = times(self._Y, self._R_inverse, n_jobs, dtype=xp.float32)

@@ -99,7 +99,7 @@ def _rough_topics(
         return np.zeros((t, 0))
     Y = Y / length  # entries sum to one over the words used
     with suppress(RankLost):  # fewer dimensions than topics: leave Y unrectified
-        Y, _ = Point(Y, _ROWS + _ROWS_A_TOPIC * K, n_jobs=n_jobs, coarse=True).plain_step(1)
+        Y, _ = Point(Y, _ROWS + _ROWS_A_TOPIC * K, n_jobs=n_jobs).plain_step(1)
     X, d, usable = normalised_coordinates(Y)
     allowed = usable if candidates is None else usable & candidates[words]
     S = pivot_rows(X, min(K, int(allowed.sum())), candidates=allowed).indices

@@ -54,16 +54,9 @@ class GpuKernels:
 
     # ---- rectification
 
-    def negative_part(
-        self,
-        Y: Any,
-        n_checked: int,
-        *,
-        coarse: bool = False,
-        n_jobs: int | None = None,  # noqa: ARG002
-    ) -> NegativePart:
+    def negative_part(self, Y: Any, n_checked: int, *, n_jobs: int | None = None) -> NegativePart:  # noqa: ARG002
         """E of Y with the ``n_checked`` rows to check first."""
-        return pairs.negative_part(Y, n_checked, coarse=coarse)
+        return pairs.negative_part(Y, n_checked)
 
     def project_to_cone(
         self, indptr: Any, partners: Any, normals: Any, start: Any, *, spare: float, n_jobs: int | None = None

@@ -44,26 +44,26 @@ _CLIP = 4096
 
 
 @with_less_memory
-def negative_part(Y: Any, n_checked: int, *, coarse: bool = False) -> NegativePart:
+def negative_part(Y: Any, n_checked: int) -> NegativePart:
     """E as a sparse matrix, or by tiles where it has too many entries to be worth keeping."""
     try:
-        return PackedCorrection(Y, n_checked, coarse=coarse)
+        return PackedCorrection(Y, n_checked)
     except TooDense:
-        return TiledOnGpu(Y, n_checked, coarse=coarse)
+        return TiledOnGpu(Y, n_checked)
 
 
 @on_its_device
 class TiledOnGpu(TiledCorrection):
     """E by tiles, each of which is read and written once between its matrix products."""
 
-    def __init__(self, Y: Any, n_checked: int, *, coarse: bool = False) -> None:
-        super().__init__(Y, n_checked, coarse=coarse)
+    def __init__(self, Y: Any, n_checked: int) -> None:
+        super().__init__(Y, n_checked)
         self._device = Y.device
         self._latest: Any = None
 
     @property
     def _width(self) -> int:
-        return max(1, temporary_bytes() // (16 * self._n))
+        return max(1, temporary_bytes() // (24 * self._n))
 
     @with_less_memory
     def times(self, V: Any) -> Any:
@@ -75,11 +75,13 @@ class TiledOnGpu(TiledCorrection):
         """D(P V' + V P') V."""
         return super().curvature(V, P)
 
-    def _clipped(self, start: int, stop: int) -> Any:
+    def _clipped(self, start: int, stop: int, dtype: Any) -> Any:
         tile = self._tile(start, stop)
-        self._latest = torch.empty((3, triton.cdiv(tile.numel(), _CLIP)), dtype=torch.float64, device=tile.device)
-        _clip[(self._latest.shape[1],)](tile, self._latest, tile.numel(), self._latest.shape[1], B=_CLIP, num_warps=4)
-        return tile
+        clipped = torch.empty(tile.shape, dtype=dtype, device=tile.device)
+        blocks = triton.cdiv(tile.numel(), _CLIP)
+        self._latest = torch.empty((3, blocks), dtype=torch.float64, device=tile.device)
+        _clip[(blocks,)](tile, clipped, self._latest, tile.numel(), blocks, B=_CLIP, num_warps=4)
+        return clipped
 
     def _measures(self, S: Any) -> tuple[Any, Any, Any]:  # noqa: ARG002
         total, squares, largest = self._latest
@@ -100,8 +102,6 @@ class PackedCorrection:
         Checked rows first.
     n_checked : int
         |I|.
-    coarse : bool
-        Compute the entries in single precision.
 
     Raises
     ------
@@ -109,7 +109,7 @@ class PackedCorrection:
         Where so many entries are negative that tiles are the better form.
     """
 
-    def __init__(self, Y: Any, n_checked: int, *, coarse: bool = False) -> None:
+    def __init__(self, Y: Any, n_checked: int) -> None:
         self._n, self._device = n_checked, Y.device
         # Of the entries on the checked rows, each pair is two.
         most = min(most_pairs(Y), max(_FEW, _DENSE * n_checked * Y.shape[0] / 2))
@@ -150,12 +150,12 @@ class PackedCorrection:
         self._by_partner: Chunks = chunks_of(indptr)
         del bits, partner_bits, starts, ends, counts
 
-        Y = (Y.to(torch.float32) if coarse else Y).contiguous()
+        Y = Y.contiguous()
         self._values = torch.empty(n_pairs, dtype=Y.dtype, device=device)
         _launch(_pair_entries, self._indptr, Y, self._partners, Y, self._values)
         if n_pairs:
-            doubled = self._values.to(torch.float64)
-            total, squares, largest = torch.stack([doubled.sum(), (doubled * doubled).sum(), doubled.max()]).tolist()
+            values = self._values
+            total, squares, largest = torch.stack([values.sum(), (values * values).sum(), values.max()]).tolist()
         else:
             total = squares = largest = 0.0
         self.total, self.squares, self.min_entry = 2.0 * total, 2.0 * squares, -largest
@@ -266,11 +266,11 @@ def _bit_counts(bits: Any) -> Any:
 
 
 @triton.jit
-def _clip(tile, measures, size, width, B: tl.constexpr):
-    """Turn entries into those of E, in place; sum, sum of squares and largest of each block, in double precision."""
+def _clip(tile, clipped, measures, size, width, B: tl.constexpr):
+    """Entries of E from those of a tile; sum, sum of squares and largest of each block, in double precision."""
     at = tl.program_id(0).to(tl.int64) * B + tl.arange(0, B)
     entries = tl.maximum(-tl.load(tile + at, mask=at < size, other=0.0), 0.0)
-    tl.store(tile + at, entries, mask=at < size)
+    tl.store(clipped + at, entries.to(clipped.dtype.element_ty), mask=at < size)
     entries = entries.to(tl.float64)
     block = tl.program_id(0)
     tl.store(measures + block, tl.sum(entries, axis=0))
