@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -12,17 +10,6 @@ from anchorwords.linalg.sparse import csr_parts
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
-
-
-@pytest.fixture(params=["interpreted", pytest.param("gpu", marks=pytest.mark.cuda)])
-def device(request):
-    if request.param == "gpu":
-        if not torch.cuda.is_available():
-            pytest.skip("needs an NVIDIA GPU")
-        return torch.device("cuda")
-    if os.environ.get("TRITON_INTERPRET") != "1":
-        pytest.skip("needs TRITON_INTERPRET=1 in the environment")
-    return torch.device("cpu")
 
 
 def counts(scale=1.0):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -15,22 +13,11 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
 
 
-@pytest.fixture(params=["interpreted", pytest.param("gpu", marks=pytest.mark.cuda)])
-def device(request):
-    if request.param == "gpu":
-        if not torch.cuda.is_available():
-            pytest.skip("needs an NVIDIA GPU")
-        return "cuda"
-    if os.environ.get("TRITON_INTERPRET") != "1":
-        pytest.skip("needs TRITON_INTERPRET=1 in the environment")
-    return "cpu"
-
-
 @pytest.fixture
 def kernels(device):
     from anchorwords.kernels.gpu.operations import GpuKernels
 
-    return GpuKernels(torch.device(device))
+    return GpuKernels(device)
 
 
 @pytest.fixture(params=["whole", "narrow"])

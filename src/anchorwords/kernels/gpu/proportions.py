@@ -174,16 +174,23 @@ def _on_host(
 
 
 @triton.jit
+def _tile(words, values, t, stop, topics, stride, columns, BT: tl.constexpr):
+    """Places of some words of a document, what stands there, and their rows, zero where that is zero."""
+    places = t + tl.arange(0, BT)
+    value = tl.load(values + places, mask=places < stop, other=0.0)
+    word = tl.load(words + places, mask=places < stop, other=0).to(tl.int64)
+    used = (value > 0.0)[:, None] & (columns < stride)[None, :]
+    rows = tl.load(topics + word[:, None] * stride + columns[None, :], mask=used, other=0.0)
+    return places, value, rows
+
+
+@triton.jit
 def _em_products(words, counts, per_token, start, stop, topics, stride, v, BT: tl.constexpr, BK: tl.constexpr):
     """Return rows' (share / (rows v))."""
     columns = tl.arange(0, BK)
     sums = tl.zeros([BT, BK], tl.float32)
     for t in range(start, stop, BT):
-        places = t + tl.arange(0, BT)
-        count = tl.load(counts + places, mask=places < stop, other=0.0)
-        word = tl.load(words + places, mask=places < stop, other=0).to(tl.int64)
-        used = (count > 0.0)[:, None] & (columns < stride)[None, :]
-        tile = tl.load(topics + word[:, None] * stride + columns[None, :], mask=used, other=0.0)
+        _, count, tile = _tile(words, counts, t, stop, topics, stride, columns, BT)
         p = tl.where(count > 0.0, tl.sum(tile * v[None, :], axis=1), 1.0)
         r = (count * per_token).to(tl.float32) / p
         sums += tile * r[:, None]
@@ -198,11 +205,7 @@ def _likelihood_slopes(
     columns = tl.arange(0, BK)
     sums, squares = tl.zeros([BT, BK], tl.float64), tl.zeros([BT, BK], tl.float32)
     for t in range(start, stop, BT):
-        places = t + tl.arange(0, BT)
-        count = tl.load(counts + places, mask=places < stop, other=0.0)
-        word = tl.load(words + places, mask=places < stop, other=0).to(tl.int64)
-        used = (count > 0.0)[:, None] & (columns < stride)[None, :]
-        tile = tl.load(topics + word[:, None] * stride + columns[None, :], mask=used, other=0.0)
+        places, count, tile = _tile(words, counts, t, stop, topics, stride, columns, BT)
         double = tile.to(tl.float64)
         p = tl.where(count > 0.0, tl.sum(double * v[None, :], axis=1), 1.0)
         r = count * per_token / p
@@ -222,11 +225,7 @@ def _curve(words, root_at, start, stop, topics, stride, v, BT: tl.constexpr, BK:
     columns = tl.arange(0, BK)
     sums = tl.zeros([BT, BK], tl.float32)
     for t in range(start, stop, BT):
-        places = t + tl.arange(0, BT)
-        root = tl.load(root_at + places, mask=places < stop, other=0.0)
-        word = tl.load(words + places, mask=places < stop, other=0).to(tl.int64)
-        used = (root > 0.0)[:, None] & (columns < stride)[None, :]
-        tile = tl.load(topics + word[:, None] * stride + columns[None, :], mask=used, other=0.0)
+        _, root, tile = _tile(words, root_at, t, stop, topics, stride, columns, BT)
         u = tl.sum(tile * v[None, :], axis=1) * root
         sums += tile * (u * root)[:, None]
     return tl.sum(sums, axis=0).to(tl.float64)
@@ -237,11 +236,7 @@ def _combine(words, counts, start, stop, topics, stride, v, q_at, BT: tl.constex
     """Keep q = rows v."""
     columns = tl.arange(0, BK)
     for t in range(start, stop, BT):
-        places = t + tl.arange(0, BT)
-        count = tl.load(counts + places, mask=places < stop, other=0.0)
-        word = tl.load(words + places, mask=places < stop, other=0).to(tl.int64)
-        used = (count > 0.0)[:, None] & (columns < stride)[None, :]
-        tile = tl.load(topics + word[:, None] * stride + columns[None, :], mask=used, other=0.0)
+        places, _, tile = _tile(words, counts, t, stop, topics, stride, columns, BT)
         tl.store(q_at + places, tl.sum(tile.to(tl.float64) * v[None, :], axis=1), mask=places < stop)
     tl.debug_barrier()
 
