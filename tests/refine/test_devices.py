@@ -63,7 +63,7 @@ def interpreted(monkeypatch):
     from anchorwords.kernels import torch_kernels
     from anchorwords.kernels.gpu.operations import GpuKernels
 
-    monkeypatch.setattr(torch_kernels, "kernels_like", GpuKernels)
+    monkeypatch.setattr(torch_kernels, "kernels_like", lambda prototype: GpuKernels(prototype.device))
     return torch.zeros(0)
 
 
