@@ -32,7 +32,7 @@ _CAPABILITY = (7, 0)
 # What a fit keeps on a GPU: matrices of words x topics in double precision, and the counts by documents and by words, each
 # with a column of 4 bytes and a value of 2 bytes, or of 8 if values are not small whole numbers.
 _MATRICES, _COLUMN, _SMALL_VALUE, _VALUE = 17, 4, 2, 8
-# Matrices of more bytes than this are copied from a GPU in pieces of so many bytes, by up to so many threads.
+# Matrices of more bytes than the first are copied from a GPU in pieces of the second, by as many threads as the third.
 _LARGE, _PIECE, _THREADS = 1 << 26, 1 << 23, 8
 _INSTALL = "pip install 'anchorwords[gpu]'"
 
@@ -247,7 +247,7 @@ def _torch(name: str) -> Any:
 
 
 def _index(torch: Any, name: str) -> int:
-    """The number of a GPU, or InputError if there are not so many."""
+    """The number of a GPU, or InputError if there is no such GPU."""
     _, _, number = name.partition(":")
     if not number:
         return int(torch.cuda.current_device())
@@ -330,7 +330,7 @@ def _free_bytes(device: Any) -> int | None:
 
 
 def _release(error: BaseException | None) -> None:
-    """Clear the local variables of the frames that an error came through, but for those that still run."""
+    """Clear the local variables of the frames that an error came through, except those that still run."""
     while error is not None:
         traceback.clear_frames(error.__traceback__)
         error = error.__context__

@@ -18,7 +18,7 @@ from ..kernels import kernels_for
 from ..linalg.sparse import csr_parts
 from ..sources.source import Source
 from .streamed import StreamedOperator
-from .sums import PairSums, pair_weights
+from .sums import PairSums
 
 
 class DeviceOperator(StreamedOperator):
@@ -35,12 +35,13 @@ class DeviceOperator(StreamedOperator):
     """
 
     pass_width = None
+    _weights: Any  # of documents, which the sums find
 
     def __init__(self, source: Source, *, n_jobs: int | None = None, every_word: bool = False) -> None:
         self._like = source.like
         self._counts = kernels_for(self._like).prepared(csr_parts(source.counts), source.n_words)
         super().__init__(source, n_jobs=n_jobs, every_word=every_word)
-        self._weights = pair_weights(self._counts.lengths()) / self._scale
+        self._weights = self._weights / self._scale
         self._taken = like(self._d[self._back], self._like)
         self._used = self._spread = None
         if not self.words.all_used:
@@ -58,7 +59,7 @@ class DeviceOperator(StreamedOperator):
 
     def _pair_sums(self) -> PairSums:
         sums = PairSums(self._source.n_words)
-        sums.add_prepared(self._counts)
+        self._weights = sums.add_prepared(self._counts)
         return sums
 
     def __matmul__(self, other: Any) -> Any:

@@ -58,14 +58,15 @@ class PairSums:
         self.largest = max(self.largest, float(counts.data.max(initial=0.0)))
         self.fractions = self.fractions or bool((counts.data != np.floor(counts.data)).any())
 
-    def add_prepared(self, counts: PreparedCounts) -> None:
-        """Add documents that are prepared for products, on a device for instance."""
+    def add_prepared(self, counts: PreparedCounts) -> Any:
+        """Add documents that are prepared for products, on a device for instance; returns their weights."""
         lengths = counts.lengths()
         weights = pair_weights(lengths)
         d, squares, df = map(to_numpy, counts.pair_sums(weights))
         self.d, self.squares, self.df = self.d + d, self.squares + squares, self.df + df.astype(np.int64)
         self._add_lengths(lengths, weights)
         self.largest, self.fractions = max(self.largest, counts.largest), self.fractions or counts.fractional
+        return weights
 
     def _add_lengths(self, lengths: Any, weights: Any) -> None:
         xp, kept = array_namespace(lengths), weights > 0.0

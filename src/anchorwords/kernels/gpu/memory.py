@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 # Temporary arrays of one operation (1 GiB): a number that does not depend on what is free, because the order of some sums
 # follows the size of blocks, and two runs are to give the same bits.
 _LARGEST = 1 << 30
-# After so many halvings, to 16 MiB, an operation gives up.
+# An operation gives up after this number of halvings, at 16 MiB.
 _HALVINGS = 6
 
 

@@ -10,7 +10,6 @@ from ..host import host_kernels
 from ..protocol import CsrParts, Expectation, GramStream, Kernels, NegativePart, PreparedCounts, Proportions
 from . import cone, descent, gram, pairs, proportions, simplex, sweep
 from .current import on_its_device
-from .memory import with_less_memory
 from .tensors import on_device
 
 
@@ -73,7 +72,7 @@ class GpuKernels:
 
     def sparse_product(self, rows: CsrParts, V: Any, n_jobs: int | None = None) -> Any:  # noqa: ARG002
         """X V."""
-        return with_less_memory(sweep.sparse_product)(rows, V, self._device)
+        return sweep.sparse_product(rows, V, self._device)
 
     def descend(self, P: Any, G: Any, W: Any, rounds: int, n_jobs: int | None = None) -> Any:
         """Coordinate descent from every row of the accumulator ``W``."""
@@ -89,7 +88,7 @@ class GpuKernels:
         n_jobs: int | None = None,  # noqa: ARG002
     ) -> Expectation:
         """Fixed-point steps of the Dirichlet parameters."""
-        return with_less_memory(sweep.expect)(rows, B, alpha, gamma, steps, self._device)
+        return sweep.expect(rows, B, alpha, gamma, steps, self._device)
 
     def gather(
         self,
@@ -101,7 +100,7 @@ class GpuKernels:
         n_jobs: int | None = None,  # noqa: ARG002
     ) -> Any:
         """Expected tokens of words and topics."""
-        return with_less_memory(sweep.gather)(by_word, ratio, v, B, words, self._device)
+        return sweep.gather(by_word, ratio, v, B, words, self._device)
 
     def removal_losses(
         self,
@@ -112,7 +111,7 @@ class GpuKernels:
         n_jobs: int | None = None,  # noqa: ARG002
     ) -> Any:
         """First-order loss of the log-likelihood without each topic."""
-        return with_less_memory(sweep.removal_losses)(rows, B, gamma, background, self._device)
+        return sweep.removal_losses(rows, B, gamma, background, self._device)
 
     def compose(
         self,

@@ -106,7 +106,7 @@ class PackedCorrection:
     Raises
     ------
     TooDense
-        Where so many entries are negative that tiles are the better form.
+        If more entries are negative than are worth a list.
     """
 
     def __init__(self, Y: Any, n_checked: int) -> None:
@@ -116,48 +116,37 @@ class PackedCorrection:
         if n_checked * Y.shape[0] > most and _sampled_pairs(Y, n_checked) > _SURELY * most:
             raise TooDense
         bits, partner_bits = _packed_cosines(Y, n_checked)
-        counts = _bit_counts(bits)
-        ends = torch.cumsum(counts.view(-1), 0, dtype=torch.int64)
-        n_pairs = int(ends[-1]) if ends.numel() else 0
+        starts, self._indptr = _bounds_of(bits)
+        n_pairs = int(self._indptr[-1])
         if n_pairs > most:
             raise TooDense
-        device, width = Y.device, bits.shape[1]
-        self._indptr = torch.zeros(Y.shape[0] + 1, dtype=torch.int64, device=device)
-        self._indptr[1:] = ends.view(-1, width)[:, -1]
-        starts = ends - counts.view(-1)
-        self._partners = torch.empty(n_pairs, dtype=torch.int32, device=device)
-        n_words = bits.numel()
-        grid = (triton.cdiv(n_words, _UNPACK),)
+        # The same by partner, with the place of each pair in the list by row.
+        partner_starts, self._partner_indptr = _bounds_of(partner_bits)
+        self._partners, self._rows, self._places = (
+            torch.empty(n_pairs, dtype=torch.int32, device=Y.device) for _ in range(3)
+        )
         if n_pairs:
-            _unpack_rows[grid](bits, starts, self._partners, n_words, width, W=_UNPACK, num_warps=2)
-
-        # The same by partner, with the place of each pair in the list above.
-        counts = _bit_counts(partner_bits)
-        ends = torch.cumsum(counts.view(-1), 0, dtype=torch.int64)
-        indptr = torch.zeros(n_checked + 1, dtype=torch.int64, device=device)
-        indptr[1:] = ends.view(n_checked, -1)[:, -1]
-        self._rows = torch.empty(n_pairs, dtype=torch.int32, device=device)
-        self._places = torch.empty(n_pairs, dtype=torch.int32, device=device)
-        n_words = partner_bits.numel()
-        grid = (triton.cdiv(n_words, _UNPACK),)
-        if n_pairs:
-            _unpack_partners[grid](
-                partner_bits, ends - counts.view(-1), bits, starts, self._rows, self._places, n_words,
+            width = bits.shape[1]
+            _unpack_rows[(triton.cdiv(bits.numel(), _UNPACK),)](
+                bits, starts, self._partners, bits.numel(), width, W=_UNPACK, num_warps=2
+            )
+            _unpack_partners[(triton.cdiv(partner_bits.numel(), _UNPACK),)](
+                partner_bits, partner_starts, bits, starts, self._rows, self._places, partner_bits.numel(),
                 partner_bits.shape[1], width, W=_UNPACK, num_warps=2,
             )  # fmt: skip
-        self._partner_indptr = indptr
         self._by_row: Chunks = chunks_of(self._indptr)
-        self._by_partner: Chunks = chunks_of(indptr)
-        del bits, partner_bits, starts, ends, counts
+        self._by_partner: Chunks = chunks_of(self._partner_indptr)
+        del bits, partner_bits, starts, partner_starts
 
-        Y = Y.contiguous()
-        self._values = torch.empty(n_pairs, dtype=Y.dtype, device=device)
-        _launch(_pair_entries, self._indptr, Y, self._partners, Y, self._values)
+        Y, K = Y.contiguous(), Y.shape[1]
+        self._values = torch.empty(n_pairs, dtype=Y.dtype, device=Y.device)
+        total = squares = largest = 0.0
         if n_pairs:
-            values = self._values
+            columns, values = block_of(K, 16), self._values
+            _pair_entries[(Y.shape[0],)](
+                self._indptr, Y, self._partners, values, K, T=max(4, min(64, 4096 // columns)), BK=columns, num_warps=4
+            )
             total, squares, largest = torch.stack([values.sum(), (values * values).sum(), values.max()]).tolist()
-        else:
-            total = squares = largest = 0.0
         self.total, self.squares, self.min_entry = 2.0 * total, 2.0 * squares, -largest
 
     @property
@@ -175,7 +164,9 @@ class PackedCorrection:
     @with_less_memory
     def times(self, V: Any) -> Any:
         """E V, in the precision of V."""
-        return self._product(self._values, V)
+        V = V.contiguous()
+        out = row_sums((self._indptr, self._partners, self._values), V, chunks=self._by_row)
+        return self._with_mirror(out, self._values, V)
 
     @with_less_memory
     def curvature(self, V: Any, P: Any) -> Any:
@@ -191,32 +182,20 @@ class PackedCorrection:
         )  # fmt: skip
         return self._with_mirror(out, moved, V)
 
-    def _product(self, values: Any, V: Any) -> Any:
-        """Product of V with the symmetric matrix that has these entries at the pairs."""
-        V = V.contiguous()
-        out = row_sums((self._indptr, self._partners, values), V, chunks=self._by_row)
-        return self._with_mirror(out, values, V)
-
     def _with_mirror(self, out: Any, values: Any, V: Any) -> Any:
+        """A product by row, with what these entries of the pairs give to the rows of their partners."""
         rows = self._partner_indptr, self._rows, values
         row_sums(rows, V, out[: self._n], places=self._places, add=True, chunks=self._by_partner)
         return out
 
 
-def pair_products(indptr: Any, A: Any, partners: Any, B: Any) -> Any:
-    """A_j . B_i for row j and each of its partners i."""
-    found = torch.empty(partners.shape[0], dtype=A.dtype, device=A.device)
-    _launch(_pair_entries, indptr, A, partners, B, found, negated=False)
-    return found
-
-
-def _launch(kernel: Any, indptr: Any, A: Any, partners: Any, B: Any, out: Any, *, negated: bool = True) -> None:
-    n, K = indptr.shape[0] - 1, A.shape[1]
-    columns = block_of(K, 16)
-    if n and partners.shape[0]:
-        kernel[(n,)](
-            indptr, A, partners, B, out, K, T=max(4, min(64, 4096 // columns)), BK=columns, NEGATED=negated, num_warps=4
-        )
+def _bounds_of(bits: Any) -> tuple[Any, Any]:
+    """Where the pairs of each number of bits begin in a list, and those of each row, with the end of the last."""
+    counts = _bit_counts(bits)
+    ends = torch.cumsum(counts.view(-1), 0, dtype=torch.int64)
+    indptr = torch.zeros(bits.shape[0] + 1, dtype=torch.int64, device=bits.device)
+    indptr[1:] = ends.view(bits.shape)[:, -1]
+    return ends - counts.view(-1), indptr
 
 
 def _sampled_pairs(Y: Any, n: int) -> float:
@@ -365,22 +344,20 @@ def _unpack_partners(
 
 
 @triton.jit
-def _pair_entries(indptr, A, partners, B, out, K, T: tl.constexpr, BK: tl.constexpr, NEGATED: tl.constexpr):
-    """A_j . B_i, or max(-A_j . B_i, 0), for row j and each of its partners i."""
+def _pair_entries(indptr, Y, partners, out, K, T: tl.constexpr, BK: tl.constexpr):
+    """Entries of E for row j and each of its partners."""
     j = tl.program_id(0).to(tl.int64)
     k = tl.arange(0, BK)
     inside = k < K
-    own = tl.load(A + j * K + k, mask=inside, other=0.0)
+    own = tl.load(Y + j * K + k, mask=inside, other=0.0)
     last = tl.load(indptr + j + 1)
     for start in range(tl.load(indptr + j), last, T):
         pair = start + tl.arange(0, T)
         there = pair < last
         i = tl.load(partners + pair, mask=there, other=0).to(tl.int64)
-        other = tl.load(B + i[:, None] * K + k[None, :], mask=there[:, None] & inside[None, :], other=0.0)
+        other = tl.load(Y + i[:, None] * K + k[None, :], mask=there[:, None] & inside[None, :], other=0.0)
         entry = tl.sum(own[None, :] * other, axis=1)
-        if NEGATED:
-            entry = tl.maximum(-entry, 0.0)
-        tl.store(out + pair, entry, mask=there)
+        tl.store(out + pair, tl.maximum(-entry, 0.0), mask=there)
 
 
 @triton.jit

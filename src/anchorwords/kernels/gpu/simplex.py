@@ -32,7 +32,7 @@ _TOLERANCE = tl.constexpr(host.KKT_TOLERANCE)
 _DEPENDENT = tl.constexpr(1e-15)
 # Largest deviation of the gradient on a face that is accepted: some ten times what is found after refinement.
 _LEVEL = tl.constexpr(3e-12)
-# A solution is refined until the correction is below this, relative to the largest weight, or so many times: each
+# A solution is refined until the correction is below this, relative to the largest weight, or six times: each
 # refinement gains the digits that the inverse still has, about eight on a face as narrow as _DEPENDENT admits.
 _REFINED = tl.constexpr(1e-13)
 _REFINEMENTS = tl.constexpr(6)
@@ -76,7 +76,7 @@ def simplex_least_squares(G: Any, rhs: Any, n_jobs: int | None = None) -> Any:
 
 
 def _solve_rows(G: Any, rhs: Any, weights: Any, rows: Any, endings: Any, slots: int, warps: int) -> None:
-    """Solve these rows with so many slots, in blocks as long as memory for the slots allows."""
+    """Solve these rows with this number of slots, in blocks as long as memory for the slots allows."""
     K, columns = G.shape[0], block_of(G.shape[0], 2)
     slots = min(slots, columns)
     step = max(1, temporary_bytes() // (16 * slots))

@@ -13,6 +13,7 @@ import triton
 import triton.language as tl
 
 from ..protocol import Expectation
+from .memory import with_less_memory
 from .rows import row_sums, tile_of
 from .tensors import csr_on_device, on_device
 
@@ -24,8 +25,9 @@ _IMPOSSIBLE = tl.constexpr(1e-290)
 _REMAINDER = tl.constexpr(1e-6)
 
 
+@with_less_memory
 def expect(rows: Any, B: Any, alpha: Any, gamma: Any, steps: int, device: Any) -> Expectation:
-    """Improve gamma by so many steps, in place where it is on the device already."""
+    """Improve gamma by this number of steps, in place where it is on the device already."""
     indptr, indices, data = csr_on_device(rows, device)
     B, alpha, gamma = (on_device(array, device, torch.float64) for array in (B, alpha, gamma))
     M, K = gamma.shape
@@ -38,6 +40,7 @@ def expect(rows: Any, B: Any, alpha: Any, gamma: Any, steps: int, device: Any) -
     return Expectation(gamma, v, ratio, likelihood)
 
 
+@with_less_memory
 def gather(by_word: Any, ratio: Any, v: Any, B: Any, words: Any, device: Any) -> Any:
     """Add the expected tokens of every word and topic to ``words``, in place where they are on the device already."""
     indptr, documents, places = csr_on_device(by_word, device)
@@ -45,11 +48,13 @@ def gather(by_word: Any, ratio: Any, v: Any, B: Any, words: Any, device: Any) ->
     return row_sums((indptr, documents, ratio), v, words, places=places, factor=B, add=True)
 
 
+@with_less_memory
 def sparse_product(rows: Any, V: Any, device: Any) -> Any:
     """X V."""
     return row_sums(csr_on_device(rows, device), on_device(V, device, torch.float64))
 
 
+@with_less_memory
 def removal_losses(rows: Any, B: Any, gamma: Any, background: Any, device: Any) -> Any:
     """What the log-likelihood would lose, to first order, without each topic."""
     indptr, indices, data = csr_on_device(rows, device)
