@@ -5,7 +5,7 @@
 
 Documents are drawn from known topics and known compositions. The error is the total variation between the inferred
 composition and the true one, mean over documents. "posterior mean", the default of ``transform``, knows the true topics and
-E[w w'], from which it takes its prior; "mode" is the same without fees; "maximum likelihood" is EM without a prior;
+E[w w'], from which it takes its prior; "mode" is the same without penalties; "maximum likelihood" is EM without a prior;
 scikit-learn's ``transform`` knows the true topics, and its prior is
 the default 1 / K or the true parameter, for which it takes one number: the mean where the prior is skewed. The second table
 says how the constant of ``anchorwords.infer.prior`` was chosen. The third is of real documents, whose compositions nobody
@@ -242,7 +242,7 @@ def markdown(records: list[dict]) -> str:
             summary(rows),
             "The prior of the posterior mean: percent above the least error that any of these constants reaches, where each "
             "parameter b "
-            "is a weight of b^2 / (b + c) and a fee of c / (b + c).\n",
+            "is a weight of b^2 / (b + c) and a penalty of c / (b + c).\n",
             constant_table(rows),
             "Perplexity of held-out documents by completion, best 5,000 words, K 50; variational inference is that of "
             "scikit-learn, given the same topics and the mean parameter of the same prior.\n",

@@ -95,10 +95,10 @@ def assert_same(expected, found, atol):
 
 
 PRIORS = {
-    "fees": prior_from,
-    "no fees": lambda b: Prior(b, np.zeros(b.size), b),
+    "penalties": prior_from,
+    "no penalties": lambda b: Prior(b, np.zeros(b.size), b),
     "weak": lambda b: Prior(1e-5 * b, np.zeros(b.size), 1e-5 * b),
-    "weak, fees": lambda b: Prior(1e-5 * b, np.ones(b.size), b),
+    "weak, penalties": lambda b: Prior(1e-5 * b, np.ones(b.size), b),
 }
 
 

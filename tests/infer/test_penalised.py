@@ -46,9 +46,9 @@ def first_estimate(x, B, alpha):
 
 
 def by_two_problems(x, B, prior):
-    """All of it in plain words: fees at the first estimate, the optimum of topics so much dearer, the mean."""
+    """All of it in plain words: penalties at the first estimate, the optimum with penalised topics, the mean."""
     tokens = x @ B.any(axis=1) + prior.weights.sum()
-    d = 1.0 + prior.fees / (tokens * first_estimate(x, B, prior.weights))
+    d = 1.0 + prior.penalties / (tokens * first_estimate(x, B, prior.weights))
     u = by_em(x, B / d, prior.weights)
     mean = prior.parameters + tokens * u - prior.weights
     return mean / mean.sum()
@@ -95,14 +95,14 @@ def test_with_fees_it_is_the_mean_of_what_they_leave(seed):
     found = penalised_compositions(sp.csr_array(X), B, prior)
     assert found.gap.max() <= GAP
     for m, x in enumerate(X):
-        np.testing.assert_allclose(found.weights[m], by_two_problems(x, B, prior), atol=1e-3)  # as without fees
+        np.testing.assert_allclose(found.weights[m], by_two_problems(x, B, prior), atol=1e-3)  # as without penalties
         known = B.any(axis=1)
         assert found.log_likelihood[m] == pytest.approx(x[known] @ np.log(B[known] @ found.weights[m]), rel=1e-6)
-        # Back from the mean to the solution, whose gap with the dearer topics is what was certified; the first estimate was
+        # Back from the mean to the solution, whose gap with penalised topics is what was certified; the first estimate was
         # made in single precision, with some 1e-6 in ten steps, and d may be a hundred times as large as its change.
         n, alpha = x @ known, prior.weights
         u = (found.weights[m] * (n + prior.parameters.sum()) - prior.parameters + alpha) / (n + alpha.sum())
-        d = 1.0 + prior.fees / ((n + alpha.sum()) * first_estimate(x, B, alpha))
+        d = 1.0 + prior.penalties / ((n + alpha.sum()) * first_estimate(x, B, alpha))
         assert slack(x, B / d, alpha, u) <= GAP + 1e-4
 
 
@@ -114,13 +114,13 @@ def test_without_fees_it_is_the_mode():
     mode = penalised_compositions(X, B, alpha)
     for one, other in zip(mode, penalised_compositions(X, B, Prior(alpha, np.zeros(6), alpha)), strict=True):
         np.testing.assert_array_equal(one, other)
-    # A flat prior has next to no fees, and nearly all of its weight: 1e6 parameters lose a third of a token.
+    # A flat prior has next to no penalties, and nearly all of its weight: 1e6 parameters lose a third of a token.
     flat = penalised_compositions(X, B, prior_from(1e6 * alpha)).weights
     np.testing.assert_allclose(flat, penalised_compositions(X, B, 1e6 * alpha).weights, atol=1e-5)
 
 
 def test_topics_that_are_not_there_keep_no_more_than_the_prior():
-    """Documents of one topic among ten with words in common: the mode spreads tokens over the others, fees do not."""
+    """Documents of one topic among ten with words in common: the mode spreads tokens over the others, penalties do not."""
     rng = np.random.default_rng(7)
     K, n = 10, 200
     B = np.ascontiguousarray(
@@ -356,17 +356,17 @@ def test_the_prior_must_be_positive(alpha):
 
 
 @pytest.mark.parametrize(
-    ("fees", "parameters", "message"),
+    ("penalties", "parameters", "message"),
     [
-        ([0.5], [1.0, 1.0], "fees must hold one number from 0 to 1"),
-        ([0.5, 1.5], [1.0, 1.0], "fees must hold one number from 0 to 1"),
-        ([0.5, np.nan], [1.0, 1.0], "fees must hold one number from 0 to 1"),
+        ([0.5], [1.0, 1.0], "penalties must hold one number from 0 to 1"),
+        ([0.5, 1.5], [1.0, 1.0], "penalties must hold one number from 0 to 1"),
+        ([0.5, np.nan], [1.0, 1.0], "penalties must hold one number from 0 to 1"),
         ([0.5, 0.5], [1.0, 0.0], "parameters must hold one positive number"),
         ([0.5, 0.5], [1.0], "parameters must hold one positive number"),
     ],
 )
-def test_all_of_the_prior_is_checked(fees, parameters, message):
-    prior = Prior(np.ones(2), np.array(fees), np.array(parameters))
+def test_all_of_the_prior_is_checked(penalties, parameters, message):
+    prior = Prior(np.ones(2), np.array(penalties), np.array(parameters))
     with pytest.raises(InputError, match=message):
         penalised_compositions(sp.csr_array(np.ones((1, 3))), np.full((3, 2), 1 / 3), prior)
 
@@ -454,11 +454,12 @@ def second_moment(alpha):
 def test_the_concentration_of_a_dirichlet_is_found(alpha):
     alpha = np.array(alpha)
     assert concentration(second_moment(alpha)) == pytest.approx(alpha.sum())
-    weights, fees, parameters = prior_of(second_moment(alpha))
+    weights, penalties, parameters = prior_of(second_moment(alpha))
     np.testing.assert_allclose(parameters, alpha)
-    # Each weight is a shrunk parameter, the smaller the more, and none by more than the constant; fees are what is left out.
+    # Each weight is a shrunk parameter, the smaller the more, and none by more than the constant;
+    # penalties are what is left out.
     assert ((weights > 0) & (weights < alpha) & (weights > alpha - 0.3)).all()
-    np.testing.assert_allclose(weights / parameters + fees, 1.0)
+    np.testing.assert_allclose(weights / parameters + penalties, 1.0)
     by_size = np.argsort(alpha)
     assert (np.diff((weights / alpha)[by_size]) >= -1e-12).all()
 
@@ -468,7 +469,7 @@ def test_correlations_that_say_nothing_give_a_finite_prior():
         prior = prior_of(A)
         assert np.isfinite(prior).all()
         assert (prior.weights > 0).all()
-        assert ((prior.fees >= 0) & (prior.fees <= 1)).all()
+        assert ((prior.penalties >= 0) & (prior.penalties <= 1)).all()
 
 
 # The benchmark composition_error in small.

@@ -384,7 +384,7 @@ def test_descend(use, rng, K):
 
 @covers("compose")
 def test_compose_is_optimal(use, rng):
-    """Without fees: the certificate of the concave problem, g_k + a_k / w_k <= 1 + gap for every topic."""
+    """Without penalties: the certificate of the concave problem, g_k + a_k / w_k <= 1 + gap for every topic."""
     X, B, alpha = counts(rng), topics(rng, 17, 5), rng.gamma(1.0, size=5) + 0.05
     B[6] = 0.0  # an unknown word
     chance = B.sum(axis=1)
@@ -411,10 +411,10 @@ def test_compose_is_optimal(use, rng):
 def test_compose_with_fees(use, rng):
     """The definition in infer/penalised.py, its concave problem solved by brute force."""
     X, B, K = counts(rng, M=8), topics(rng, 17, 4), 4
-    alpha, fees, parameters = np.full(K, 0.3), np.array([1.0, 0.7, 0.2, 0.0]), np.full(K, 0.1)
+    alpha, penalties, parameters = np.full(K, 0.3), np.array([1.0, 0.7, 0.2, 0.0]), np.full(K, 0.1)
     chance = B.sum(axis=1)
     scaled = (B / chance[:, None]).astype(np.float32)
-    prior = tuple(use.array(part) for part in (alpha, fees, parameters))
+    prior = tuple(use.array(part) for part in (alpha, penalties, parameters))
     found = use.out(use.kernels.compose(parts(X), use.array(scaled), use.array(chance), prior, 2).weights)
     for m in np.flatnonzero(X.sum(axis=1)):
         tokens, rows = X[m].sum() + alpha.sum(), scaled.astype(float)
@@ -424,9 +424,9 @@ def test_compose_with_fees(use, rng):
             for _ in range(1 if step == 0 else 2):
                 w = w * g + a
             w /= w.sum()
-        dear = rows / (1.0 + fees / (tokens * w))
+        divided = rows / (1.0 + penalties / (tokens * w))
         for _ in range(20_000):
-            w = w * ((share / (dear @ w)) @ dear) + a
+            w = w * ((share / (divided @ w)) @ divided) + a
         left = parameters + np.maximum(tokens * w - alpha, 0.0)
         np.testing.assert_allclose(found[m], left / left.sum(), atol=2e-4)  # within the gap, and single precision
 

@@ -4,7 +4,7 @@ Notation
 --------
 x : (N,)      counts of one document, n their sum
 alpha : (K,)  weights of the prior, alpha_0 their sum
-b, f : (K,)   its parameters, b_0 their sum, and fees: see :mod:`anchorwords.infer.prior`
+b, f : (K,)   its parameters, b_0 their sum, and penalties: see :mod:`anchorwords.infer.prior`
 w : (K,)      composition, on the simplex
 p = B w       word probabilities
 s = x / (n + alpha_0), a = alpha / (n + alpha_0)
@@ -130,12 +130,12 @@ def penalised_compositions(
     K = topics.B.shape[1]
     if not isinstance(prior, Prior):
         prior = Prior(prior, np.zeros(K), prior)
-    alpha, fees, parameters = (np.ascontiguousarray(part, dtype=np.float64) for part in prior)
-    prior_parts = (alpha, fees, parameters)
+    alpha, penalties, parameters = (np.ascontiguousarray(part, dtype=np.float64) for part in prior)
+    prior_parts = (alpha, penalties, parameters)
     if alpha.shape != (K,) or not (np.isfinite(alpha) & (alpha > 0.0)).all():
         raise InputError(f"alpha must hold one positive number for each of the {K} topics.")
-    if fees.shape != (K,) or not ((fees >= 0.0) & (fees <= 1.0)).all():
-        raise InputError(f"fees must hold one number from 0 to 1 for each of the {K} topics.")
+    if penalties.shape != (K,) or not ((penalties >= 0.0) & (penalties <= 1.0)).all():
+        raise InputError(f"penalties must hold one number from 0 to 1 for each of the {K} topics.")
     if parameters.shape != (K,) or not (np.isfinite(parameters) & (parameters > 0.0)).all():
         raise InputError(f"parameters must hold one positive number for each of the {K} topics.")
     if topics.like is not None:

@@ -7,7 +7,7 @@ p : (K,)        E[w] = A e
 b : (K,)        parameters of the Dirichlet, summing to the concentration
 q = b / (b + 0.3)
 alpha = b q     weights of the logarithms of w in the penalised likelihood: the prior where it is flat
-1 - q           tokens that a topic has to pay for being there: the prior where it is sparse
+1 - q           penalty for a topic that is present, in tokens: the prior where it is sparse
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class Prior(NamedTuple):
     ----------
     weights : (K,) array
         alpha, positive.
-    fees : (K,) array
-        Tokens, from 0 to 1, that a topic pays for being there. All zero for the mode alone.
+    penalties : (K,) array
+        Penalty for each topic that is present, in tokens, from 0 to 1. All zero for the mode alone.
     parameters : (K,) array
         b, which the mean takes in: the tokens of each topic before any is seen. As the weights for the mode alone.
     """
 
     weights: FloatArray
-    fees: FloatArray
+    penalties: FloatArray
     parameters: FloatArray
 
 
@@ -58,7 +58,7 @@ def concentration(A: FloatArray) -> float:
 
 
 def prior_of(A: FloatArray) -> Prior:
-    """The concentration shared out by prevalence; each parameter b is a weight of b q, and a fee of 1 - q.
+    """The concentration shared out by prevalence; each parameter b is a weight of b q, and a penalty of 1 - q.
 
     The density of a Dirichlet has exponents b - 1: where b is large the logarithms have the weight b, where it is small
     the -1 wins, which no concave problem has. How much of each is used was set on synthetic documents with known

@@ -22,7 +22,7 @@ _EM_STEPS, _NEWTON_STEPS = 10, 100
 # The curvature is kept for the next step where no weight changes by more than this share of itself.
 _NEAR = 0.1
 # What a topic's probabilities are divided by, at most.
-_DEAREST = 1e6
+_LARGEST_DIVISOR = 1e6
 _BLOCK = 64
 
 
@@ -80,11 +80,11 @@ def _em_steps(rows, share, a, w, every):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _charge(rows, fees, tokens, w, d):  # type: ignore[no-untyped-def]
+def _penalise(rows, penalties, tokens, w, d):  # type: ignore[no-untyped-def]
     """Divide the rows of topics by d_k = 1 + f_k / (their tokens so far)."""
     K, T = rows.shape
     for k in range(K):
-        d[k] = min(1.0 + fees[k] / max(tokens * w[k], 1e-300), _DEAREST)
+        d[k] = min(1.0 + penalties[k] / max(tokens * w[k], 1e-300), _LARGEST_DIVISOR)
         factor = np.float32(1.0 / d[k])
         row = rows[k]
         for t in range(T):
@@ -123,14 +123,14 @@ def _lay_out(of_words, words, rows):  # type: ignore[no-untyped-def]
     reorder=True, apart=True,
 )  # fmt: skip
 def _compose_rows(  # type: ignore[no-untyped-def]
-    indptr, indices, data, of_words, chance, alpha, fees, parameters, first, weights, likelihood, n_known, gap
+    indptr, indices, data, of_words, chance, alpha, penalties, parameters, first, weights, likelihood, n_known, gap
 ):
     M, K = weights.shape
-    concentration = before = largest_fee = 0.0
+    concentration = before = largest_penalty = 0.0
     for k in range(K):
         concentration += alpha[k]
         before += parameters[k]
-        largest_fee = max(largest_fee, fees[k])
+        largest_penalty = max(largest_penalty, penalties[k])
     longest = 0
     for row in range(M):
         longest = max(longest, indptr[first + row + 1] - indptr[first + row] + 7)
@@ -176,8 +176,8 @@ def _compose_rows(  # type: ignore[no-untyped-def]
         if not _em_steps(rows, share, a, w, every):
             for k in range(K):
                 w[k] = 0.5 * alpha[k] / concentration + 0.5 / K
-        if largest_fee > 0.0:
-            _charge(rows, fees, tokens, w, d)
+        if largest_penalty > 0.0:
+            _penalise(rows, penalties, tokens, w, d)
         # Newton steps, with p = rows' w.
         gain, damping, size, near = np.inf, 0.0, 0, False
         for t in range(T):
@@ -228,7 +228,7 @@ def _compose_rows(  # type: ignore[no-untyped-def]
                 w[k] = parameters[k] / before
             likelihood[row] = -np.inf
             continue
-        if largest_fee > 0.0:
+        if largest_penalty > 0.0:
             _mean(alpha, parameters, tokens, w, d)
             for t in range(T):
                 p[t] = 0.0

@@ -320,7 +320,7 @@ class Kernels(Protocol):
         """Topic proportions by penalised likelihood: see :mod:`anchorwords.infer.penalised` for the problem.
 
         ``topics`` (N, K) float32 holds the rows of B scaled to sum one, or zero for unknown words, ``chance`` (N,) what
-        they were divided by, and ``prior`` alpha, fees and parameters, (K,) each.
+        they were divided by, and ``prior`` alpha, penalties and parameters, (K,) each.
         """
         ...
 

@@ -22,7 +22,7 @@ from .tiled import TiledCorrection
 # EM steps of `compose`: those of the first estimate, and the limit on those that end it.
 _FIRST, _MOST = 10, 200_000
 # What `compose` divides a topic's probabilities by, at most.
-_DEAREST = 1e6
+_LARGEST_DIVISOR = 1e6
 
 
 def _matrix(rows: CsrParts, n_columns: int) -> Any:
@@ -247,7 +247,7 @@ def compose(
     n_jobs: int | None = None,  # noqa: ARG001
 ) -> Proportions:
     """EM steps to the end, in double precision."""
-    alpha, fees, parameters = prior
+    alpha, penalties, parameters = prior
     M, K = rows[0].size - 1, topics.shape[1]
     found = Proportions(np.tile(parameters / parameters.sum(), (M, 1)), np.zeros(M), np.zeros(M), np.zeros(M))
     for m, x in enumerate(_matrix(rows, chance.size).toarray()):
@@ -259,13 +259,13 @@ def compose(
         share, a = x[seen] / tokens, alpha / tokens
         w = 0.5 * alpha / alpha.sum() + 0.5 / K
         d = np.ones(K)
-        if fees.max() > 0.0:
+        if penalties.max() > 0.0:
             for step in range(_FIRST):
                 g = (share / (B @ w)) @ B
                 w = w * g + a
                 w = w * g + a if step else w
                 w /= w.sum()
-            d = np.minimum(1.0 + fees / np.maximum(tokens * w, 1e-300), _DEAREST)
+            d = np.minimum(1.0 + penalties / np.maximum(tokens * w, 1e-300), _LARGEST_DIVISOR)
         for _ in range(_MOST):
             g = (share / (B / d @ w)) @ (B / d)
             w = w * g + a
@@ -273,7 +273,7 @@ def compose(
             found.gap[m] = max(float(np.max((share / (B / d @ w)) @ (B / d) + a / w)) - 1.0, 0.0)
             if found.gap[m] <= 1e-9:
                 break
-        if fees.max() > 0.0:
+        if penalties.max() > 0.0:
             w = parameters + np.maximum(tokens * w - alpha, 0.0)
             w /= w.sum()
         found.weights[m] = w

@@ -1,8 +1,8 @@
 """Topic proportions of documents on a GPU: one program per document, from the first EM step to the certificate.
 
 The problem and the notation are those of :mod:`anchorwords.infer.penalised`, and the course of the computation is that of
-:mod:`anchorwords.kernels.proportions`: ten EM steps, fees, then Newton steps until the gap is closed. Only the way to solve
-for a Newton step differs.
+:mod:`anchorwords.kernels.proportions`: ten EM steps, penalties, then Newton steps until the gap is closed. Only the solution
+of a Newton step differs.
 
 Notation
 --------
@@ -72,7 +72,7 @@ def compose(
 ) -> Proportions:
     """Topic proportions; no document's answer depends on another's, and threads work on those left to the host."""
     topics, chance = on_device(topics, device, torch.float32), on_device(chance, device, torch.float64)
-    alpha, fees, parameters = (on_device(part, device, torch.float64) for part in prior)
+    alpha, penalties, parameters = (on_device(part, device, torch.float64) for part in prior)
     ends = to_numpy(rows[0], dtype=np.int64)
     M, K = ends.size - 1, topics.shape[1]
     found = Proportions(
@@ -81,19 +81,19 @@ def compose(
     )
     if K <= _MOST_TOPICS:
         known = topics.sum(dim=1) > 0.5  # one, or zero
-        aligned, with_fees = _aligned(topics), bool((fees > 0.0).any())
+        aligned, penalised = _aligned(topics), bool((penalties > 0.0).any())
         for first, last in _blocks(ends):
             indptr, words, data = csr_on_device(_between(rows, ends, first, last), device)
             counts = torch.where((data > 0.0) & known.index_select(0, words), data.to(torch.float64), 0.0)
             _compose_block(
-                (indptr, words, counts), aligned, chance, (alpha, fees, parameters), with_fees,
+                (indptr, words, counts), aligned, chance, (alpha, penalties, parameters), penalised,
                 Proportions(*(part[first:last] for part in found)),
             )  # fmt: skip
         unsolved = torch.nonzero(~(found.gap <= PROPORTIONS_GAP)).flatten()
     else:
         unsolved = torch.arange(M, device=device)
     if unsolved.numel() > 0:
-        _on_host(rows, ends, topics, chance, (alpha, fees, parameters), n_jobs, unsolved, found)
+        _on_host(rows, ends, topics, chance, (alpha, penalties, parameters), n_jobs, unsolved, found)
     return found
 
 
@@ -132,7 +132,7 @@ def _compose_block(
     topics: Any,
     chance: Any,
     prior: tuple[Any, Any, Any],
-    with_fees: bool,
+    penalised: bool,
     found: Proportions,
 ) -> None:
     """Fill what is found for some documents, of which the counts of unknown words are zero."""
@@ -145,7 +145,7 @@ def _compose_block(
     BK = block_of(K, 16)
     _compose_document[(order.numel(),)](
         order, indptr, words, counts, topics, topics.stride(0), chance, *prior, p, q, root, *found, K,
-        WITH_FEES=with_fees, BT=min(64, max(4, _TILE // BK)), BK=BK, num_warps=4 if BK <= _NARROW else 8,
+        PENALISED=penalised, BT=min(64, max(4, _TILE // BK)), BK=BK, num_warps=4 if BK <= _NARROW else 8,
     )  # fmt: skip
 
 
@@ -165,9 +165,9 @@ def _on_host(
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     places = np.repeat(ends[chosen] - indptr[:-1], lengths) + np.arange(indptr[-1])
     words, counts = to_numpy(rows[1], dtype=np.int32)[places], to_numpy(rows[2])[places]
-    alpha, fees, parameters = map(to_numpy, prior)
+    alpha, penalties, parameters = map(to_numpy, prior)
     solved = numba_kernels.compose(
-        (indptr, words, counts), to_numpy(topics, dtype=None), to_numpy(chance), (alpha, fees, parameters), n_jobs
+        (indptr, words, counts), to_numpy(topics, dtype=None), to_numpy(chance), (alpha, penalties, parameters), n_jobs
     )
     for part, values in zip(found, solved, strict=True):
         part[documents] = on_device(values, part.device)
@@ -328,8 +328,8 @@ def _newton_direction(
     ],
 )  # fmt: skip
 def _compose_document(
-    order, indptr, words, counts, topics, stride, chance, alpha_at, fees_at, parameters_at, p_at, q_at, root_at,
-    weights, likelihood, n_known, gap, K, WITH_FEES: tl.constexpr, BT: tl.constexpr, BK: tl.constexpr,
+    order, indptr, words, counts, topics, stride, chance, alpha_at, penalties_at, parameters_at, p_at, q_at, root_at,
+    weights, likelihood, n_known, gap, K, PENALISED: tl.constexpr, BT: tl.constexpr, BK: tl.constexpr,
 ):  # fmt: skip
     document = tl.load(order + tl.program_id(0))
     start, stop = tl.load(indptr + document), tl.load(indptr + document + 1)
@@ -362,9 +362,9 @@ def _compose_document(
         usable = (tl.sum((inside & (w > 0.0)).to(tl.int32), axis=0) == K) & (whole < infinite)
         w = tl.where(usable, w, first)
         factor = tl.where(inside, 1.0, 0.0).to(tl.float64)
-        if WITH_FEES:
-            fees = tl.load(fees_at + columns, mask=inside, other=0.0)
-            d = tl.minimum(1.0 + fees / tl.maximum(tokens * w, 1e-300), 1e6)
+        if PENALISED:
+            penalties = tl.load(penalties_at + columns, mask=inside, other=0.0)
+            d = tl.minimum(1.0 + penalties / tl.maximum(tokens * w, 1e-300), 1e6)
             factor = (factor / d).to(tl.float32).to(tl.float64)
         gain = infinite
         damping = tl.full((), 0.0, tl.float64)
@@ -410,7 +410,7 @@ def _compose_document(
             else:
                 step = _NEWTON_STEPS + 1
         tl.store(gap + document, tl.where(tokens < infinite, gain, infinite))
-        if WITH_FEES:
+        if PENALISED:
             # The mean of the Dirichlet that has the tokens of each topic beside its parameters.
             parameters = tl.load(parameters_at + columns, mask=inside, other=0.0)
             w = tl.where(inside, parameters + tl.maximum(tokens * w - alpha, 0.0), 0.0)
